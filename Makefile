@@ -1,0 +1,71 @@
+# Each target creates .venv and installs what it needs by itself.
+# The one thing needed before: apt-get install -y make python3-venv
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+SOURCES := pyproject.toml constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint docs bench format lock clean
+
+help:
+	@echo "make demo    run the best scenario there is: a table, a picture, a replay (results/)"
+	@echo "make test    everything a newcomer needs to trust"
+	@echo "make lint    ruff, pyright"
+	@echo "make docs    the documentation site, in site/"
+	@echo "make bench   this machine's speed, side by side with other programs"
+	@echo "make format  let ruff format the code;  make lock: resolve constraints.txt anew;  make clean"
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "make: hydrostat needs Python >= 3.11; got $$($(PYTHON) --version 2>&1); set PYTHON=..." >&2; exit 2; }
+	@$(PYTHON) -m venv $(VENV) \
+	  || { rm -rf $(VENV); echo "make: no virtual environment could be made; try: apt-get install -y python3-venv" >&2; exit 2; }
+
+$(VENV)/.run: $(BIN)/python $(SOURCES)
+	@echo "installing hydrostat (about a minute the first time) ..."
+	@$(PIP) -e '.[view]'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.run
+	@echo "installing the tools for testing ..."
+	@$(PIP) -e '.[dev]'
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.run
+	@$(PIP) -e '.[docs]'
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.run
+	@$(PIP) -e '.[bench]'
+	@touch $@
+
+demo: $(VENV)/.run
+	@$(BIN)/hydrostat run tentacle-move
+
+test: $(VENV)/.dev
+	@$(BIN)/python -m pytest -n 2 --dist worksteal
+
+lint: $(VENV)/.dev
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/pyright
+
+docs: $(VENV)/.docs
+	@$(BIN)/mkdocs build --strict --quiet --site-dir site
+	@echo "site/index.html"
+
+bench: $(VENV)/.bench
+	@$(BIN)/python benchmarks/run.py
+
+format: $(VENV)/.dev
+	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .
+
+lock: $(VENV)/.dev
+	@$(PIP) uv
+	@$(BIN)/uv pip compile --quiet --upgrade --python-version 3.11 --no-annotate --no-header --all-extras -o constraints.txt pyproject.toml
+
+clean:
+	rm -rf $(VENV) site build dist .pytest_cache .ruff_cache .hypothesis

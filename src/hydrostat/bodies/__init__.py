@@ -1,0 +1,7 @@
+"""Bodies: arms as chains of segments, their sections and materials."""
+
+from hydrostat.bodies.arm import Arm
+from hydrostat.bodies.material import Material
+from hydrostat.bodies.section import Section
+
+__all__ = ["Arm", "Material", "Section"]

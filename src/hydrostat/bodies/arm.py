@@ -1,0 +1,42 @@
+"""An arm: a chain of segments on a base."""
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from hydrostat.bodies.material import Material
+from hydrostat.bodies.section import Section
+from hydrostat.lie import SE3
+from hydrostat.segments import StrainSegment
+
+
+class Arm(eqx.Module):
+    """A chain of n segments of one kind with k coordinates each, every parameter given per segment.
+
+    `segments`, `section` and `material` are stacked: their arrays carry the segment as leading axis. A configuration
+    of the arm is an array q of shape (n, k).
+    """
+
+    segments: StrainSegment
+    section: Section
+    material: Material
+    T_world_base: SE3
+
+    @property
+    def count(self) -> int:
+        """The number of segments n."""
+        return self.segments.length.shape[0]
+
+    @property
+    def coordinates(self) -> int:
+        """The number of coordinates of one segment, k."""
+        return self.segments.coordinates
+
+    @property
+    def length(self) -> Float[Array, ""]:
+        """The rest length of the whole arm [m]."""
+        return jnp.sum(self.segments.length)
+
+    def straight(self) -> Float[Array, "n k"]:
+        """The configuration without strain beyond the rest strain."""
+        return jnp.zeros((self.count, self.coordinates))

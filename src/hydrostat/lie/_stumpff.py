@@ -1,0 +1,45 @@
+"""The functions sin t/t, (1 - cos t)/t^2, (t - sin t)/t^3, ... that every formula of SO(3) and SE(3) is made of."""
+
+from math import factorial
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+# Below x = 1 the power series is used: eleven terms leave less than 1e-19 of c_4 and c_5.
+_SERIES_TERMS = 11
+
+
+def stumpff(x: Float[Array, "*batch"], order: int) -> tuple[Float[Array, "*batch"], ...]:
+    """The Stumpff functions c_0 ... c_order of x = t^2, for an angle t of any size.
+
+    c_k(x) = sum_j (-x)^j / (2 j + k)!, so c_0 = cos t, c_1 = sin t / t, c_2 = (1 - cos t) / t^2, and so on, with
+    c_k = 1/k! - x c_(k+2) and c_k' = (k c_(k+2) - c_(k+1)) / 2. They are entire functions of x: neither value nor any
+    derivative is singular at t = 0, which is why everything here is written in t^2 and never in t.
+
+    **Arguments:** `x`: squared angle [rad^2], at least 0; `order`: highest index wanted, at least 1.
+    """
+    small = x < 1.0
+
+    # Small angles: Horner's rule for the two highest, then the recursion downwards, which cannot cancel there.
+    xsmall = jnp.where(small, x, 0.0)
+    series = {k: _series(xsmall, k) for k in (order, order - 1)}
+    for k in range(order - 2, -1, -1):
+        series[k] = 1.0 / factorial(k) - xsmall * series[k + 2]
+
+    # Other angles: sine and cosine, then the recursion upwards. The inner `where` keeps the square root's derivative
+    # finite on the branch that is not taken.
+    x_large = jnp.where(small, 1.0, x)
+    t = jnp.sqrt(x_large)
+    closed = [jnp.cos(t), jnp.sin(t) / t]
+    for k in range(2, order + 1):
+        closed.append((1.0 / factorial(k - 2) - closed[k - 2]) / x_large)
+
+    return tuple(jnp.where(small, series[k], closed[k]) for k in range(order + 1))
+
+
+def _series(x: Float[Array, "*batch"], k: int) -> Float[Array, "*batch"]:
+    """The power series of c_k, by Horner's rule."""
+    total = jnp.zeros_like(x)
+    for j in range(_SERIES_TERMS, -1, -1):
+        total = 1.0 / factorial(2 * j + k) - x * total
+    return total

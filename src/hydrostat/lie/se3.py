@@ -1,0 +1,110 @@
+"""Rigid motions. Twists and wrenches are (angular, linear), and belong to the body frame unless a name says otherwise."""
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from hydrostat.lie import small
+from hydrostat.lie import so3
+from hydrostat.lie._stumpff import stumpff
+
+
+class SE3(eqx.Module):
+    """A pose, or a stack of poses: `T_world_tip = T_world_base @ T_base_tip`.
+
+    Rotation and position are kept apart; the 4 x 4 matrix exists only where somebody asks for it.
+    """
+
+    rotation: Float[Array, "*batch 3 3"]
+    position: Float[Array, "*batch 3"]
+
+    @staticmethod
+    def identity(batch: tuple[int, ...] = ()) -> "SE3":
+        """The motion that moves nothing, or a stack of them."""
+        return SE3(jnp.broadcast_to(jnp.eye(3), (*batch, 3, 3)), jnp.zeros((*batch, 3)))
+
+    @staticmethod
+    def from_matrix(matrix: Float[Array, "*batch 4 4"]) -> "SE3":
+        """The pose of a homogeneous matrix."""
+        return SE3(matrix[..., :3, :3], matrix[..., :3, 3])
+
+    def as_matrix(self) -> Float[Array, "*batch 4 4"]:
+        """The homogeneous matrix."""
+        upper = jnp.concatenate([self.rotation, self.position[..., None]], -1)
+        lower = jnp.broadcast_to(jnp.array([0.0, 0.0, 0.0, 1.0], upper.dtype), (*upper.shape[:-2], 1, 4))
+        return jnp.concatenate([upper, lower], -2)
+
+    def __matmul__(self, other: "SE3") -> "SE3":
+        return SE3(small.matmul(self.rotation, other.rotation), self.apply(other.position))
+
+    def __getitem__(self, index) -> "SE3":
+        """One pose, or a part, of a stack."""
+        return SE3(self.rotation[index], self.position[index])
+
+    def apply(self, point: Float[Array, "*batch 3"]) -> Float[Array, "*batch 3"]:
+        """The point, given in this pose's own frame, in the outer frame."""
+        return small.matvec(self.rotation, point) + self.position
+
+    def inverse(self) -> "SE3":
+        """The motion back."""
+        transposed = jnp.swapaxes(self.rotation, -1, -2)
+        return SE3(transposed, -small.matvec(transposed, self.position))
+
+    def adjoint(self) -> Float[Array, "*batch 6 6"]:
+        """The matrix Ad(T) that carries a twist from this pose's own frame to the outer frame."""
+        zero = jnp.zeros_like(self.rotation)
+        lower = small.matmul(so3.hat(self.position), self.rotation)
+        return _blocks(self.rotation, zero, lower, self.rotation)
+
+    def log(self) -> Float[Array, "*batch 6"]:
+        """The twist whose `exp` this pose is, with an angle of at most pi."""
+        w = so3.log(self.rotation)
+        left_inverse = so3.polynomial(w, 1.0, -0.5, so3.inverse_coefficient(small.dot(w, w)))
+        return jnp.concatenate([w, small.matvec(left_inverse, self.position)], -1)
+
+
+def exp(twist: Float[Array, "*batch 6"]) -> SE3:
+    """The motion that a constant body twist makes in unit time."""
+    w, v = twist[..., :3], twist[..., 3:]
+    _, c1, c2, c3 = stumpff(small.dot(w, w), 3)
+    return SE3(so3.polynomial(w, 1.0, c1, c2), small.matvec(so3.polynomial(w, 1.0, c2, c3), v))
+
+
+def ad(twist: Float[Array, "*batch 6"]) -> Float[Array, "*batch 6 6"]:
+    """The matrix of the Lie bracket: ad(a) b = [a, b]. Wrenches follow its transpose."""
+    w, v = so3.hat(twist[..., :3]), so3.hat(twist[..., 3:])
+    return _blocks(w, jnp.zeros_like(w), v, w)
+
+
+def tangent(twist: Float[Array, "*batch 6"]) -> Float[Array, "*batch 6 6"]:
+    """The tangent operator: the body twist that exp(twist) has when `twist` changes is tangent(twist) d twist.
+
+    SE(3) is SO(3) over the dual numbers, so the coupling block is the derivative of SO(3)'s operator along the
+    linear part; with c_k' = (k c_(k+2) - c_(k+1)) / 2 it closes in Stumpff functions.
+    """
+    w, v = twist[..., :3], twist[..., 3:]
+    _, _, c2, c3, c4, c5 = stumpff(small.dot(w, w), 5)
+    wv = small.dot(w, v)
+    block = so3.polynomial(w, 1.0, -c2, c3)
+    # hat(w) hat(v) + hat(v) hat(w) = w v^T + v w^T - 2 (w.v) I
+    outer = w[..., :, None] * v[..., None, :]
+    symmetric = outer + jnp.swapaxes(outer, -1, -2) - 2.0 * wv[..., None, None] * jnp.eye(3, dtype=twist.dtype)
+    coupling = (
+        c3[..., None, None] * symmetric
+        - c2[..., None, None] * so3.hat(v)
+        + so3.polynomial(w, 0.0, wv * (c3 - 2.0 * c4), wv * (3.0 * c5 - c4))
+    )
+    return _blocks(block, jnp.zeros_like(block), coupling, block)
+
+
+def tangent_inverse(twist: Float[Array, "*batch 6"]) -> Float[Array, "*batch 6 6"]:
+    """The inverse of `tangent`, for angles below one full turn."""
+    forward = tangent(twist)
+    inverse = so3.tangent_inverse(twist[..., :3])
+    coupling = -small.matmul(small.matmul(inverse, forward[..., 3:, :3]), inverse)
+    return _blocks(inverse, jnp.zeros_like(inverse), coupling, inverse)
+
+
+def _blocks(a, b, c, d) -> Float[Array, "*batch 6 6"]:
+    """The 6 x 6 matrix [[a, b], [c, d]]."""
+    return jnp.concatenate([jnp.concatenate([a, b], -1), jnp.concatenate([c, d], -1)], -2)

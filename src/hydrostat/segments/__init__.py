@@ -1,0 +1,6 @@
+"""Segments: the short pieces that an arm is a chain of."""
+
+from hydrostat.segments.base import AbstractSegment
+from hydrostat.segments.strain import MODES, Arc, StrainSegment
+
+__all__ = ["MODES", "AbstractSegment", "Arc", "StrainSegment"]

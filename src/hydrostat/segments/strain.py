@@ -1,0 +1,120 @@
+"""The constant-strain segment: a piece of rod whose strains do not change along it."""
+
+from typing import NamedTuple
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+from hydrostat.lie import SE3, se3
+from hydrostat.lie import small
+from hydrostat.segments.base import AbstractSegment
+
+MODES = ("bend_x", "bend_y", "twist", "shear_x", "shear_y", "stretch")
+"""The six strains in the order of a twist: curvatures about x, y and z [1/m], then shear in x, in y, and stretch."""
+
+
+class Arc(NamedTuple):
+    """An arc of a circle: what a bent segment without shear and twist is."""
+
+    theta: Float[Array, "*batch"]
+    """Angle between the tangents of its two ends [rad], at least 0."""
+    phi: Float[Array, "*batch"]
+    """Azimuth, from +x towards +y, that it bends to [rad]; 0 where it is straight."""
+    length: Float[Array, "*batch"]
+    """Arc length [m]."""
+
+
+class StrainSegment(AbstractSegment):
+    """A segment of constant strain: T(q, s) = exp(s L (e + B q)).
+
+    e = (0, 0, 0, 0, 0, 1) is the straight rod's strain plus the rest strain; B picks the strains that are free. The
+    coordinates are those strains, so refining an arm does not change their meaning.
+    """
+
+    length: Float[Array, ""]
+    """Rest length L [m]."""
+    rest_strain: Float[Array, " 6"]
+    """Strain of the unloaded segment beyond the straight one, in the order of `MODES`."""
+    free: Bool[Array, " k"]
+    """Which of `modes` this very segment can use; segments of one arm may differ in it."""
+    modes: tuple[str, ...] = eqx.field(static=True)
+    """The strains that are coordinates, in the order of `MODES`."""
+
+    def __init__(self, length, modes=("bend_x", "bend_y"), rest_strain=None, free=None):
+        unknown = [mode for mode in modes if mode not in MODES]
+        if unknown or not modes:
+            raise ValueError(f"`modes` must be taken from {', '.join(MODES)}; got {', '.join(modes) or 'none'}")
+        if list(modes) != sorted(set(modes), key=MODES.index):
+            raise ValueError(f"`modes` must name each strain once, in the order {', '.join(MODES)}; got {modes}")
+        self.length = jnp.asarray(length, float)
+        self.modes = tuple(modes)
+        shape = self.length.shape
+        self.rest_strain = jnp.zeros((*shape, 6)) if rest_strain is None else jnp.asarray(rest_strain, float)
+        self.free = jnp.ones((*shape, len(modes)), bool) if free is None else jnp.asarray(free, bool)
+
+    @property
+    def coordinates(self) -> int:
+        """How many generalised coordinates one segment has."""
+        return len(self.modes)
+
+    @property
+    def basis(self) -> Float[Array, "6 k"]:
+        """The matrix B that places the coordinates among the six strains; a locked coordinate's column is zero."""
+        return self._columns * self.free[..., None, :]
+
+    @property
+    def _columns(self) -> np.ndarray:
+        """B without the locks, a constant."""
+        return np.eye(6)[:, [MODES.index(mode) for mode in self.modes]]
+
+    def strain(self, q: Float[Array, "*batch k"]) -> Float[Array, "*batch 6"]:
+        """The six strains of the segment."""
+        # Placing columns instead of multiplying by B keeps constant zeros visible to the compiler.
+        q = jnp.where(self.free, q, 0.0)
+        places = {MODES.index(mode): q[..., i] for i, mode in enumerate(self.modes)}
+        zero = jnp.zeros_like(q[..., 0])
+        free = jnp.stack([places.get(i, zero) for i in range(6)], -1)
+        return free + self.rest_strain + np.eye(6)[5]
+
+    def pose(self, q, s) -> SE3:
+        """The pose of the material point s relative to the segment's base."""
+        return se3.exp((s * self.length)[..., None] * self.strain(q))
+
+    def jacobian(self, q, s) -> Float[Array, "6 k"]:
+        """The body Jacobian of the material point s: s L T(s L strain) B, with SE(3)'s tangent operator T."""
+        reach = (s * self.length)[..., None]
+        return reach[..., None] * small.matmul(se3.tangent(reach * self.strain(q)), self.basis)
+
+    def bend_vector(self, q: Float[Array, "*batch k"]) -> Float[Array, "*batch 2"]:
+        """The bend as a vector of the cross-section, theta (cos phi, sin phi) [rad]: no singularity when straight."""
+        strain = self.strain(q)
+        return self.length[..., None] * jnp.stack([strain[..., 1], -strain[..., 0]], -1)
+
+    def from_bend_vector(self, bend: Float[Array, "*batch 2"], length=None) -> Float[Array, "*batch k"]:
+        """The coordinates of the arc with this bend vector [rad] and length [m] (the rest length when not given)."""
+        rest = self.length
+        strains = {"bend_x": -bend[..., 1] / rest, "bend_y": bend[..., 0] / rest}
+        if length is not None:
+            strains["stretch"] = length / rest - 1.0
+        missing = [mode for mode in strains if mode not in self.modes]
+        if missing:
+            raise ValueError(f"an arc needs the modes {', '.join(strains)}; this segment lacks {', '.join(missing)}")
+        zero = jnp.zeros_like(bend[..., 0])
+        wanted = jnp.stack([strains.get(mode, zero) for mode in self.modes], -1)
+        return wanted - jnp.take(self.rest_strain, jnp.array([MODES.index(mode) for mode in self.modes]), -1)
+
+    def to_arc(self, q: Float[Array, "*batch k"]) -> Arc:
+        """The arc parameters; the straight segment gets theta = phi = 0, with derivatives that are finite."""
+        bend = self.bend_vector(q)
+        square = jnp.sum(bend * bend, -1)
+        straight = square == 0.0
+        theta = jnp.where(straight, 0.0, jnp.sqrt(jnp.where(straight, 1.0, square)))
+        phi = jnp.arctan2(bend[..., 1], jnp.where(straight, 1.0, bend[..., 0]))
+        return Arc(theta, phi, self.length * self.strain(q)[..., 5])
+
+    def from_arc(self, arc: Arc) -> Float[Array, "*batch k"]:
+        """The coordinates of an arc; its length counts only where `stretch` is free."""
+        bend = arc.theta[..., None] * jnp.stack([jnp.cos(arc.phi), jnp.sin(arc.phi)], -1)
+        return self.from_bend_vector(bend, arc.length if "stretch" in self.modes else None)

@@ -1,0 +1,191 @@
+"""Turn resampled motions into a page with viser's recorder, on a server that nobody sees."""
+
+import contextlib
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hydrostat.viewer import framing
+from hydrostat.viewer.mesh import bind, tube_mesh
+from hydrostat.viewer.shapes import Color, Track
+
+if TYPE_CHECKING:
+    from viser import MeshSkinnedHandle, SceneApi, ViserServer
+
+# viser speaks through rich's console when it starts and stops; one recording at a time may silence it.
+_silence = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Arm:
+    """A tube to record: name in the scene tree, motion, colour."""
+
+    name: str
+    track: Track
+    color: Color
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A line to record: name in the scene tree, points [frame or 1, point, 3] [m], colour, width [m]."""
+
+    name: str
+    points: np.ndarray
+    color: Color
+    width: float
+
+
+def record(arms: Sequence[Arm], curves: Sequence[Curve], sleeps: np.ndarray) -> str:
+    """Return the HTML page that shows frame after frame; `sleeps` [frame] is how long each one stands [s]."""
+    clouds = [_surroundings(arm.track) for arm in arms] + [curve.points.reshape(-1, 3) for curve in curves]
+    lows = [_lowest(arm.track) for arm in arms] + [curve.points[..., 2].min() for curve in curves]
+    view = framing.frame(np.concatenate(clouds), float(min(lows)))
+    # Numbers that end in zero bits compress well: a step of 1/2^15 of the scene is finer than a pixel.
+    step = 2.0 ** (np.floor(np.log2(view.size)) - 15)
+
+    with _quiet_server() as server:
+        _set_stage(server, view)
+        skins = [_add_arm(server.scene, arm) for arm in arms]
+        strips = [
+            server.scene.add_line_segments(
+                f"/lines/{curve.name}", _segments(curve.points[0], step), curve.color, thickness=curve.width
+            )
+            for curve in curves
+        ]
+        recorder = server.get_scene_serializer()
+        # Nobody listens: `atomic` spares the server's thread from waking at each of many thousand messages.
+        with server.atomic():
+            for k, sleep in enumerate(sleeps):
+                for arm, skin in zip(arms, skins, strict=True):
+                    _pose(skin, arm.track, k, step)
+                for curve, strip in zip(curves, strips, strict=True):
+                    if k > 0 and len(curve.points) > 1:
+                        strip.points = _segments(curve.points[k], step)
+                recorder.insert_sleep(float(sleep))
+        return recorder.as_html()
+
+
+@contextlib.contextmanager
+def _quiet_server() -> Iterator["ViserServer"]:
+    """Run a viser server on a free local port, without a word, and stop it whatever happens."""
+    try:
+        import rich
+        import viser
+    except ImportError as error:
+        raise ImportError("replays need viser: pip install 'hydrostat[view]'") from error
+    console = rich.get_console()
+    with _silence:
+        was_quiet, console.quiet = console.quiet, True
+        try:
+            server = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
+            try:
+                yield server
+            finally:
+                server.stop()
+        finally:
+            console.quiet = was_quiet
+
+
+def _set_stage(server: "ViserServer", view: framing.Framing) -> None:
+    """Place camera, lights and ground."""
+    camera = server.initial_camera
+    camera.fov = framing.FIELD_OF_VIEW
+    camera.position = view.camera
+    camera.look_at = view.look_at
+    camera.near = view.size / 100
+
+    scene = server.scene
+    # A warm key light above the viewer's left shoulder that throws the shadows, a cool one from behind, a soft room.
+    scene.configure_environment_map("apartment", environment_intensity=0.75)
+    scene.configure_default_lights(enabled=False)
+    back = (view.camera - view.look_at) / np.linalg.norm(view.camera - view.look_at)
+    left, up = np.cross(back, [0.0, 0.0, 1.0]), np.array([0.0, 0.0, 1.0])
+    key, rim = 0.9 * back + 0.9 * left + 1.6 * up, -back - 0.8 * left + 0.6 * up
+    scene.add_light_directional(
+        "/lights/key", color=(255, 246, 235), intensity=2.2, cast_shadow=True, position=tuple(key)
+    )
+    scene.add_light_directional("/lights/rim", color=(200, 220, 255), intensity=0.8, position=tuple(rim))
+
+    cell = framing.grid_cell(view.size)
+    scene.add_grid(
+        "/ground",
+        position=(0.0, 0.0, view.ground),
+        cell_size=cell,
+        section_size=5 * cell,
+        cell_color=(222, 226, 231),
+        section_color=(196, 203, 211),
+        infinite_grid=True,
+        fade_distance=3 * view.size,
+        fade_from="origin",
+        fade_strength=1.0,
+        shadow_opacity=0.35,
+        plane_color=(247, 248, 250),
+        plane_opacity=1.0,
+    )
+
+
+def _add_arm(scene: "SceneApi", arm: Arm) -> "MeshSkinnedHandle":
+    """Add a skinned tube in its widest shape, one bone per node, or two where the radius changes with time.
+
+    Bones cannot grow. But the mean of two that are turned by +phi and -phi about the tangent shrinks the section by
+    cos(phi), so a node whose radius changes has two, and phi = acos(radius / widest radius). Of their positions too
+    only the mean counts: the second bone stays at the origin, and the first goes twice as far.
+    """
+    stations, widest = arm.track.stations, arm.track.radii.max(axis=0)
+    surface = tube_mesh(stations, widest)
+    per_node = 1 if arm.track.steady else 2
+    nodes = np.repeat(stations, per_node)[:, None] * np.array([0.0, 0.0, 1.0])
+    skin = scene.add_mesh_skinned(
+        f"/arms/{arm.name}",
+        bind(surface.vertices),
+        surface.faces,
+        bone_wxyzs=np.tile([1.0, 0.0, 0.0, 0.0], (len(nodes), 1)),
+        bone_positions=bind(nodes),
+        skin_weights=np.repeat(surface.weights / per_node, per_node, axis=1),
+        color=arm.color,
+    )
+    if not arm.track.steady:
+        for bone in skin.bones[1::2]:
+            bone.position = (0.0, 0.0, 0.0)
+    return skin
+
+
+def _pose(skin: "MeshSkinnedHandle", track: Track, frame: int, step: float) -> None:
+    """Move the bones of a tube to where its nodes are in one frame."""
+    wxyz, positions, carriers = track.wxyz[frame], track.positions[frame], skin.bones
+    if not track.steady:
+        half = np.arccos(np.clip(track.radii[frame] / track.radii.max(axis=0), 0, 1)) / 2
+        wxyz = np.stack([_turned(wxyz, half), _turned(wxyz, -half)], axis=1).reshape(-1, 4)
+        positions, carriers = 2 * positions, skin.bones[::2]
+    for bone, orientation in zip(skin.bones, np.round(wxyz * 2**15) / 2**15, strict=True):
+        bone.wxyz = orientation
+    for bone, position in zip(carriers, np.round(positions / step) * step, strict=True):
+        bone.position = position
+
+
+def _turned(wxyz: np.ndarray, half: np.ndarray) -> np.ndarray:
+    """Multiply quaternions [node, 4] by turns of twice `half` [node] about their own z."""
+    w, x, y, z = wxyz.T
+    c, s = np.cos(half), np.sin(half)
+    return np.stack([w * c - z * s, x * c + y * s, y * c - x * s, z * c + w * s], axis=-1)
+
+
+def _segments(points: np.ndarray, step: float) -> np.ndarray:
+    """Return the pieces [piece, 2, 3] of a polyline [point, 3], rounded to `step`."""
+    points = (np.round(points / step) * step).astype(np.float32)
+    return np.stack([points[:-1], points[1:]], axis=1)
+
+
+def _surroundings(track: Track) -> np.ndarray:
+    """Return points [point, 3] around which a tube's surface lies: its nodes, one radius to all six sides."""
+    sides = np.concatenate([np.eye(3), -np.eye(3)])
+    return (track.positions[:, :, None] + track.radii[:, :, None, None] * sides).reshape(-1, 3)
+
+
+def _lowest(track: Track) -> float:
+    """Return the lowest z of the circles around a tube's nodes [m]."""
+    tangent_z = 1 - 2 * (track.wxyz[..., 1] ** 2 + track.wxyz[..., 2] ** 2)
+    return np.min(track.positions[..., 2] - track.radii * np.sqrt(np.clip(1 - tangent_z**2, 0, 1)))
