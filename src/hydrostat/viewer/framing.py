@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hydrostat.viewer.shapes import Track
+
 FIELD_OF_VIEW = np.radians(38.0)  # vertical
 _WIDTH_OVER_HEIGHT = 1.25  # of the narrowest window that still shows everything
 _FILLED = 0.8  # share of the window that the motion may fill
@@ -24,6 +26,8 @@ def frame(points: np.ndarray, lowest: float) -> Framing:
     """Choose a view that holds all `points` [point, 3]; the ground lies at `lowest`, or at 0 when that is near."""
     low, high = points.min(axis=0), points.max(axis=0)
     size = float(np.linalg.norm(high - low))
+    if size == 0:
+        raise ValueError(f"a replay needs something to see; all points lie at {low.tolist()}")
     ground = 0.0 if abs(lowest) < 0.03 * size else lowest
 
     # Stand on the side from which the motion looks broadest: along its narrowest horizontal direction, from -y.
@@ -35,15 +39,28 @@ def frame(points: np.ndarray, lowest: float) -> Framing:
     up = np.cross(back, right)
 
     # Centre the motion in the picture, then step back until every point is inside.
-    local = points @ np.stack([right, up, back], axis=-1)
+    R_world_camera = np.stack([right, up, back], axis=-1)
+    local = points @ R_world_camera
     centre = (local.min(axis=0) + local.max(axis=0)) / 2
-    across, upwards, towards = np.abs(local - centre).T[0], np.abs(local - centre).T[1], (local - centre).T[2]
+    across, upwards, towards = (local - centre).T
     tangent = _FILLED * np.tan(FIELD_OF_VIEW / 2)
-    distance = np.max(towards + np.maximum(upwards, across / _WIDTH_OVER_HEIGHT) / tangent)
-    look_at = np.stack([right, up, back], axis=-1) @ centre
+    distance = np.max(towards + np.maximum(np.abs(upwards), np.abs(across) / _WIDTH_OVER_HEIGHT) / tangent)
+    look_at = R_world_camera @ centre
     return Framing(camera=look_at + distance * back, look_at=look_at, ground=ground, size=size)
 
 
 def grid_cell(size: float) -> float:
     """Return the power of ten [m] that divides a scene of `size` [m] into 3 to 30 cells."""
     return 10.0 ** np.floor(np.log10(size / 3))
+
+
+def surroundings(track: Track) -> np.ndarray:
+    """Return points [point, 3] around which a tube's surface lies: its nodes, one radius to all six sides."""
+    sides = np.concatenate([np.eye(3), -np.eye(3)])
+    return (track.positions[:, :, None] + track.radii[:, :, None, None] * sides).reshape(-1, 3)
+
+
+def lowest(track: Track) -> float:
+    """Return the lowest z of the circles around a tube's nodes [m]."""
+    tangent_z = 1 - 2 * (track.wxyz[..., 1] ** 2 + track.wxyz[..., 2] ** 2)
+    return float(np.min(track.positions[..., 2] - track.radii * np.sqrt(np.clip(1 - tangent_z**2, 0, 1))))

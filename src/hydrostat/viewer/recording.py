@@ -40,8 +40,8 @@ class Curve:
 
 def record(arms: Sequence[Arm], curves: Sequence[Curve], sleeps: np.ndarray) -> str:
     """Return the HTML page that shows frame after frame; `sleeps` [frame] is how long each one stands [s]."""
-    clouds = [_surroundings(arm.track) for arm in arms] + [curve.points.reshape(-1, 3) for curve in curves]
-    lows = [_lowest(arm.track) for arm in arms] + [curve.points[..., 2].min() for curve in curves]
+    clouds = [framing.surroundings(arm.track) for arm in arms] + [curve.points.reshape(-1, 3) for curve in curves]
+    lows = [framing.lowest(arm.track) for arm in arms] + [curve.points[..., 2].min() for curve in curves]
     view = framing.frame(np.concatenate(clouds), float(min(lows)))
     # Numbers that end in zero bits compress well: a step of 1/2^15 of the scene is finer than a pixel.
     step = 2.0 ** (np.floor(np.log2(view.size)) - 15)
@@ -97,20 +97,14 @@ def _set_stage(server: "ViserServer", view: framing.Framing) -> None:
     camera.look_at = view.look_at
     camera.near = view.size / 100
 
-    scene = server.scene
-    # A warm key light above the viewer's left shoulder that throws the shadows, a cool one from behind, a soft room.
-    scene.configure_environment_map("apartment", environment_intensity=0.75)
-    scene.configure_default_lights(enabled=False)
+    # To viser's sun and sky add a lamp above the viewer's left shoulder. (A sky or sun of our own would be taken down
+    # and put up again, visibly, whenever the player starts a new loop: it resets both, but not the scene's nodes.)
     back = (view.camera - view.look_at) / np.linalg.norm(view.camera - view.look_at)
-    left, up = np.cross(back, [0.0, 0.0, 1.0]), np.array([0.0, 0.0, 1.0])
-    key, rim = 0.9 * back + 0.9 * left + 1.6 * up, -back - 0.8 * left + 0.6 * up
-    scene.add_light_directional(
-        "/lights/key", color=(255, 246, 235), intensity=2.2, cast_shadow=True, position=tuple(key)
-    )
-    scene.add_light_directional("/lights/rim", color=(200, 220, 255), intensity=0.8, position=tuple(rim))
+    lamp = back + np.cross(back, [0.0, 0.0, 1.0]) + np.array([0.0, 0.0, 0.8])
+    server.scene.add_light_directional("/lamp", color=(255, 240, 226), intensity=2.0, position=tuple(lamp))
 
     cell = framing.grid_cell(view.size)
-    scene.add_grid(
+    server.scene.add_grid(
         "/ground",
         position=(0.0, 0.0, view.ground),
         cell_size=cell,
@@ -177,15 +171,3 @@ def _segments(points: np.ndarray, step: float) -> np.ndarray:
     """Return the pieces [piece, 2, 3] of a polyline [point, 3], rounded to `step`."""
     points = (np.round(points / step) * step).astype(np.float32)
     return np.stack([points[:-1], points[1:]], axis=1)
-
-
-def _surroundings(track: Track) -> np.ndarray:
-    """Return points [point, 3] around which a tube's surface lies: its nodes, one radius to all six sides."""
-    sides = np.concatenate([np.eye(3), -np.eye(3)])
-    return (track.positions[:, :, None] + track.radii[:, :, None, None] * sides).reshape(-1, 3)
-
-
-def _lowest(track: Track) -> float:
-    """Return the lowest z of the circles around a tube's nodes [m]."""
-    tangent_z = 1 - 2 * (track.wxyz[..., 1] ** 2 + track.wxyz[..., 2] ** 2)
-    return np.min(track.positions[..., 2] - track.radii * np.sqrt(np.clip(1 - tangent_z**2, 0, 1)))

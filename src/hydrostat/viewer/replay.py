@@ -11,11 +11,12 @@ from hydrostat.viewer.shapes import MAX_NODES, Line, Tube, finite, resample, tra
 
 _FRAMES_PER_SECOND = 30
 _HOLD_SECONDS = 0.5  # how long the last frame stands before a motion that does not close starts again
+_MAX_POINTS = 5000  # of a line that stays
 _MAX_BYTES = 6e6  # for the motion; the page itself is 1 MB
 _BYTES_PER_BONE, _BYTES_PER_POINT = 30, 10  # of one frame, measured
 
 
-def write_replay(
+def write_replay(  # noqa: PLR0917 (title and pace are the last, and read well without keywords)
     path: str | Path,
     times: np.ndarray,
     tubes: Sequence[Tube],
@@ -46,25 +47,21 @@ def write_replay(
 
     shown = np.linspace(times[0], times[-1], _frame_count(seconds if duration > 0 else 0.0, tubes, lines))
     arms = [Arm(tube.name, track(tube, times, shown), tube.color) for tube in tubes]
-    curves = [
-        Curve(
-            line.name,
-            resample(line.points, times, shown) if line.points.ndim == 3 else line.points[None],
-            line.color,
-            line.width,
-        )
-        for line in lines
-    ]
+    curves = [Curve(line.name, _points(line, times, shown), line.color, line.width) for line in lines]
 
-    # Every frame stands for the same time; a motion that does not close shows its end a little longer.
-    sleeps = np.full(len(shown), seconds / max(len(shown) - 1, 1)) if duration > 0 else np.zeros(1)
     if duration > 0:
+        # Every frame stands for the same time; a motion that does not close shows its end a little longer.
+        sleeps = np.full(len(shown), seconds / (len(shown) - 1))
         sleeps[-1] = 0.0 if _closes(arms, curves) else _HOLD_SECONDS
-    speed = duration / seconds if duration > 0 else 1.0
+        speed = duration / seconds
+        pace = "real time" if abs(speed - 1) < 1e-6 else f"{speed:.3g} × real time"
+        caption = f"{pace} · drag to orbit, scroll to zoom, space to pause"
+    else:
+        sleeps, caption = np.zeros(1), "drag to orbit, scroll to zoom"
 
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(_with_title(record(arms, curves, sleeps), title, speed), encoding="utf-8")
+    path.write_text(_with_title(record(arms, curves, sleeps), title, caption), encoding="utf-8")
     return path
 
 
@@ -97,6 +94,14 @@ def _frame_count(seconds: float, tubes: Sequence[Tube], lines: Sequence[Line]) -
     return int(max(2, min(np.ceil(seconds * _FRAMES_PER_SECOND) + 1, affordable)))
 
 
+def _points(line: Line, times: np.ndarray, shown: np.ndarray) -> np.ndarray:
+    """Return the points [frame, point, 3] of a moving line, or [1, point, 3] of a fixed one, not more than are seen."""
+    if line.points.ndim == 3:
+        return resample(line.points, times, shown)
+    count = len(line.points)
+    return line.points[None, np.round(np.linspace(0, count - 1, min(count, _MAX_POINTS))).astype(int)]
+
+
 def _closes(arms: Sequence[Arm], curves: Sequence[Curve]) -> bool:
     """Tell whether the last frame is the first one again, within a hundredth of what moves."""
     motions = [arm.track.positions for arm in arms] + [curve.points for curve in curves]
@@ -104,17 +109,15 @@ def _closes(arms: Sequence[Arm], curves: Sequence[Curve]) -> bool:
     return bool(jump < 0.01 * max(np.ptp(motion, axis=0).max() for motion in motions))
 
 
-def _with_title(page: str, title: str, speed: float) -> str:
-    """Put the title on the tab and, with the speed and the controls, in the corner of the page."""
+def _with_title(page: str, title: str, caption: str) -> str:
+    """Put the title on the tab and, with the caption, in the corner of the page."""
     title = html.escape(title)
-    pace = "real time" if abs(speed - 1) < 1e-6 else f"{speed:.3g} × real time"
-    caption = (
+    corner = (
         '<div style="position:fixed;bottom:56px;left:20px;z-index:2;pointer-events:none;color:#29323d;'
         'font-family:system-ui,-apple-system,Segoe UI,Roboto,Helvetica,Arial,sans-serif">'
         f'<div style="font-size:20px;font-weight:600">{title}</div>'
-        f'<div style="font-size:13px;color:#6b7683;margin-top:3px">{pace} · drag to orbit, scroll to zoom, '
-        "space to pause</div></div>"
+        f'<div style="font-size:13px;color:#6b7683;margin-top:3px">{caption}</div></div>'
     )
     end = page.rindex("</body>")
-    page = page[:end] + caption + page[end:]
+    page = page[:end] + corner + page[end:]
     return page.replace("<title>Viser</title>", f"<title>{title or 'hydrostat replay'}</title>", 1)

@@ -1,0 +1,33 @@
+"""Stepper motors on screws, one per wire."""
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int
+
+
+class Stepper(eqx.Module):
+    """A stepper motor whose screw draws a wire in; lengths and their rates are those of the wire."""
+
+    step: float
+    """Wire drawn in by one pulse [m]."""
+    max_speed: float
+    """[m/s]"""
+    max_acceleration: float
+    """[m/s^2]"""
+    max_jerk: float
+    """[m/s^3], of S-curves"""
+    max_pulse_rate: float
+    """[1/s]"""
+
+    @property
+    def speed_limit(self) -> float:
+        """What the motor's own speed and the pulse generator leave [m/s]."""
+        return min(self.max_speed, self.max_pulse_rate * self.step)
+
+    def pulses(self, travel: Float[Array, "..."]) -> Int[Array, "..."]:
+        """The pulses nearest to a change of wire length [m]; positive lengthens the wire."""
+        return jnp.round(travel / self.step).astype(jnp.int64)
+
+    def travel(self, pulses: Int[Array, "..."]) -> Float[Array, "..."]:
+        """The change of wire length that pulses make [m]."""
+        return pulses * self.step

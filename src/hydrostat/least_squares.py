@@ -1,0 +1,78 @@
+"""Small dense nonlinear least squares, for solves that run by the thousand inside a batch.
+
+Levenberg and Marquardt's method in one loop. It compiles in a tenth of the time of a general library's (which counts
+when a command line starts), works under `jax.vmap`, and its solution can be differentiated both ways.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+_FIRST_DAMPING = 1e-3
+_LEAST_DAMPING = 1e-14  # of the largest diagonal entry: what keeps a rank-deficient system solvable
+
+
+class Solution(NamedTuple):
+    """Where the solver ended."""
+
+    x: Float[Array, " k"]
+    residual: Float[Array, " m"]
+    converged: Bool[Array, ""]
+    """Whether the last step was below the tolerance; else the steps ran out."""
+    steps: Int[Array, ""]
+
+
+def least_squares(
+    residual: Callable[[Float[Array, " k"]], Float[Array, " m"]],
+    x: Float[Array, " k"],
+    *,
+    tolerance: float = 1e-13,
+    max_steps: int = 100,
+) -> Solution:
+    """The x that makes |residual(x)|^2 smallest near the first guess.
+
+    **Arguments:** `residual`: m equations, scaled so that 1 is a typical size, as `x` should be; `tolerance`: on the
+    largest entry of a step; `max_steps`: after which it gives up and says so.
+    """
+
+    def linearise(x):
+        r, J = residual(x), jax.jacfwd(residual)(x)
+        return r, J.T @ J, J.T @ r
+
+    def advance(state):
+        x, r, A, g, damping, _, count = state
+        scale = jnp.max(jnp.diagonal(A))
+        step = -_solve(A, g, damping * scale)
+        r_new = residual(x + step)
+        better = r_new @ r_new <= r @ r
+        x = jnp.where(better, x + step, x)
+        r, A, g = jax.lax.cond(better, lambda: linearise(x), lambda: (r, A, g))
+        damping = jnp.where(better, jnp.maximum(0.01 * damping, _LEAST_DAMPING), jnp.minimum(10.0 * damping, 1e8))
+        return x, r, A, g, damping, jnp.max(jnp.abs(step)), count + 1
+
+    def going_on(state):
+        *_, step, count = state
+        return (step > tolerance) & (count < max_steps)
+
+    fixed = jax.lax.stop_gradient(x)
+    start = (fixed, *linearise(fixed), jnp.asarray(_FIRST_DAMPING), jnp.asarray(jnp.inf), 0)
+    x, r, A, _, _, step, count = jax.lax.while_loop(going_on, advance, _without_gradients(start))
+    # One more Gauss-Newton step outside the loop: it changes nothing, but it carries the derivatives of the solution
+    # with respect to whatever `residual` closes over (exact where the residual vanishes).
+    x, A = jax.lax.stop_gradient(x), jax.lax.stop_gradient(A)
+    J = jax.lax.stop_gradient(jax.jacfwd(residual)(x))
+    x = x - _solve(A, J.T @ residual(x), _LEAST_DAMPING * jnp.max(jnp.diagonal(A)))
+    return Solution(x, residual(x), step <= tolerance, count)
+
+
+def _solve(A, g, damping):
+    """(A + damping I)^-1 g for a symmetric positive matrix."""
+    damped = A + damping * jnp.eye(len(g))
+    return jax.scipy.linalg.cho_solve(jax.scipy.linalg.cho_factor(damped), g)
+
+
+def _without_gradients(tree):
+    return jax.tree.map(jax.lax.stop_gradient, tree)

@@ -1,0 +1,99 @@
+"""From a robot's specification to the arrays that the mechanics works on."""
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+
+from hydrostat.actuation import Stepper, Tendons
+from hydrostat.bodies import Arm, Material, Section
+from hydrostat.errors import InputError
+from hydrostat.lie import SE3
+from hydrostat.robots.spec import MODES, RobotSpec
+from hydrostat.segments import StrainSegment
+
+
+class Robot(eqx.Module):
+    """An arm with its tendons and motors."""
+
+    arm: Arm
+    tendons: Tendons
+    motor: Stepper | None
+    name: str = eqx.field(static=True)
+
+
+def build_robot(spec: RobotSpec) -> Robot:
+    """The robot that a specification describes."""
+    used = {mode for segment in spec.segments for mode in segment.modes}
+    modes = tuple(mode for mode in MODES if mode in used)
+    count = len(spec.segments)
+    arm = Arm(
+        segments=StrainSegment(
+            length=[segment.length for segment in spec.segments],
+            modes=modes,
+            free=[[mode in segment.modes for mode in modes] for segment in spec.segments],
+        ),
+        section=Section(*jnp.array([segment.radius for segment in spec.segments]).T),
+        material=Material(
+            *(
+                jnp.full(count, value)
+                for value in (
+                    spec.material.youngs_modulus,
+                    spec.material.poisson_ratio,
+                    spec.material.density,
+                    spec.material.viscosity,
+                )
+            )
+        ),
+        T_world_base=SE3(jnp.array(_axes(spec.base.axis)), jnp.array(spec.base.position)),
+    )
+    motor = None
+    if spec.motor:
+        limits = (spec.motor.max_speed, spec.motor.max_acceleration, spec.motor.max_jerk, spec.motor.max_pulse_rate)
+        motor = Stepper(spec.motor.step, *limits)
+    return Robot(arm, _tendons(spec), motor, spec.name)
+
+
+def _tendons(spec: RobotSpec) -> Tendons:
+    """The tendons as arrays over tendons and segments."""
+    shape = (len(spec.tendons), len(spec.segments))
+    offsets, passes = np.full((*shape, 2), 1e-3), np.zeros(shape)
+    for wire, tendon in enumerate(spec.tendons):
+        for number, marks in spec.offsets(tendon).items():
+            offsets[wire, number - 1] = marks
+            passes[wire, number - 1] = 1.0
+    soft = bool(spec.tendons) and spec.tendons[0].kind == "soft"
+    return Tendons(
+        azimuth=jnp.deg2rad(jnp.array([tendon.azimuth_deg for tendon in spec.tendons], float)),
+        offsets=jnp.array(offsets),
+        passes=jnp.array(passes),
+        ends_at=tuple(tendon.ends_at_segment - 1 for tendon in spec.tendons),
+        bays=spec.tendons[0].bays if soft else None,
+    )
+
+
+def _axes(axis: tuple[float, ...]) -> np.ndarray:
+    """The rotation whose z is the given direction, turned from the world's z by the shortest way."""
+    z = np.array(axis) / np.linalg.norm(axis)
+    if z[2] < -1.0 + 1e-12:  # straight down: half a turn about x
+        return np.diag([1.0, -1.0, -1.0])
+    v = np.array([-z[1], z[0], 0.0])
+    skew = np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
+    return np.eye(3) + skew + skew @ skew / (1.0 + z[2])
+
+
+def check_wire_driven(spec: RobotSpec) -> None:
+    """Refuse a robot whose shape its wires do not determine: every segment needs three or more that end at it."""
+    for number, segment in enumerate(spec.segments, 1):
+        if set(segment.modes) != {"bend_x", "bend_y"}:
+            raise InputError(
+                f"this scenario needs segments with the modes bend_x, bend_y; got {', '.join(segment.modes)} "
+                f"in segment {number}"
+            )
+        ending = [tendon for tendon in spec.tendons if tendon.ends_at_segment == number]
+        directions = np.deg2rad([tendon.azimuth_deg for tendon in ending])
+        rows = np.stack([np.cos(directions), np.sin(directions), np.ones_like(directions)], -1)
+        if len(ending) < 3 or np.linalg.matrix_rank(rows, tol=1e-6) < 3:
+            raise InputError(
+                f"this scenario needs three or more tendons of different azimuth that end at each segment; "
+                f"got {len(ending)} at segment {number}"
+            )

@@ -1,0 +1,46 @@
+"""The robots that hydrostat knows by name."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from hydrostat.errors import InputError, listed, shown
+from hydrostat.robots.file import read_robot
+from hydrostat.robots.spec import RobotSpec
+from hydrostat.robots.tentacle import tentacle
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A robot by name."""
+
+    name: str
+    summary: str
+    make: Callable[[], RobotSpec]
+
+
+ROBOTS = {
+    entry.name: entry
+    for entry in (
+        Entry("tentacle", "three cylindrical segments, nine wires on stepper motors, 1.05 m (Boccolato)", tentacle),
+        Entry("tentacle_cone", "the same with truncated-cone segments", partial(tentacle, shape="cone")),
+        Entry("tentacle_soft", "the cone with wires straight from disc to disc", partial(tentacle, "cone", "soft")),
+        Entry(
+            "tentacle_through",
+            "the cylinder whose distal wires pass through the segments before",
+            partial(tentacle, routing="through"),
+        ),
+    )
+}
+
+
+def find_robot(name_or_file: str) -> RobotSpec:
+    """The robot of a name, or of a TOML file."""
+    if name_or_file in ROBOTS:
+        return ROBOTS[name_or_file].make()
+    if name_or_file.endswith(".toml") or Path(name_or_file).exists():
+        return read_robot(Path(name_or_file))
+    raise InputError(
+        f"robot must be one of {listed(ROBOTS)}, or a .toml file (`hydrostat new` writes one); got {shown(name_or_file)}"
+    )

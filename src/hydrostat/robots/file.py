@@ -1,0 +1,176 @@
+"""Robot files: TOML in, TOML out."""
+
+import dataclasses
+import tomllib
+from pathlib import Path
+
+from hydrostat.errors import InputError, listed, shown, whole
+from hydrostat.robots.spec import BaseSpec, MaterialSpec, MotorSpec, RobotSpec, SegmentSpec, TendonSpec
+
+_TOP = ("name", "notes", "base", "arm", "material", "tendon", "motor")
+_LARGEST_FILE = 1_000_000  # bytes
+_START = "`hydrostat new FILE.toml` writes one to start from"
+
+
+def read_robot(path: Path) -> RobotSpec:
+    """The robot that a TOML file describes; a message about a fault names the file and the place in it."""
+    try:
+        with path.open("rb") as file:
+            raw = file.read(_LARGEST_FILE + 1)
+    except OSError as error:
+        raise InputError(f"robot file {shown(str(path))} could not be read: {error.strerror}; {_START}") from None
+    if len(raw) > _LARGEST_FILE:
+        raise InputError(f"robot file {shown(str(path))} must be below {_LARGEST_FILE} bytes; {_START}")
+    try:
+        return parse_robot(raw.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise InputError(f"robot file {shown(str(path))} must be UTF-8 text; it is not") from None
+    except InputError as error:
+        raise InputError(f"robot file {shown(str(path))}: {error}") from None
+
+
+def parse_robot(text: str) -> RobotSpec:
+    """The robot that a TOML text describes."""
+    if not text.strip():
+        raise InputError(f"it must hold at least one [[arm.segment]]; it is empty; {_START}")
+    try:
+        table = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
+        raise InputError(f"it must be valid TOML; {' '.join(str(error).split())[:120]}") from None
+    _known(table, _TOP, "the file")
+    arm = _table(table.get("arm", {}), "[arm]")
+    _known(arm, ("segment",), "[arm]")
+    segments = _tables(arm.get("segment", []), "[[arm.segment]]")
+    if not segments:
+        raise InputError(f"it must hold at least one [[arm.segment]]; it has none; {_START}")
+    parts: dict = {"name": table.get("name", "my arm"), "segments": _segments(segments)}
+    for key, kind in (("base", BaseSpec), ("material", MaterialSpec), ("motor", MotorSpec)):
+        if key in table:
+            parts[key] = _build(kind, table[key], f"[{key}]")
+    tendons = _tables(table.get("tendon", []), "[[tendon]]")
+    parts["tendons"] = tuple(_build(TendonSpec, t, f"[[tendon]] {i}") for i, t in enumerate(tendons, 1))
+    if "notes" in table:
+        if not isinstance(table["notes"], str):
+            raise InputError(f"`notes` must be text; got {shown(table['notes'])}")
+        parts["notes"] = table["notes"]
+    return RobotSpec(**parts)
+
+
+def _segments(tables: list) -> tuple[SegmentSpec, ...]:
+    """The segments, a table with `count` repeated that often with its taper spread over the pieces."""
+    segments = []
+    for index, entry in enumerate(tables, 1):
+        where = f"[[arm.segment]] {index}"
+        table = dict(_table(entry, where))
+        count = table.pop("count", 1)
+        try:
+            whole("count", count, least=1, most=1000)
+        except InputError as error:
+            raise InputError(f"{error} in {where}") from None
+        whole_segment = _build(SegmentSpec, table, where)
+        base, tip = whole_segment.radius
+        for i in range(count):
+            radius = tuple(base + (tip - base) * j / count for j in (i, i + 1))
+            segments.append(dataclasses.replace(whole_segment, length=whole_segment.length / count, radius=radius))
+    return tuple(segments)
+
+
+def _build(kind: type, table: object, where: str):
+    """One part of the robot from its table."""
+    entries = _table(table, where)
+    fields = dataclasses.fields(kind)
+    optional = ("count",) if kind is SegmentSpec else ()
+    _known(entries, tuple(field.name for field in fields) + optional, where)
+    missing = [f.name for f in fields if f.default is dataclasses.MISSING and f.name not in entries]
+    if missing:
+        raise InputError(f"`{missing[0]}` is missing in {where}")
+    try:
+        return kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in entries.items()})
+    except InputError as error:
+        raise InputError(f"{error} in {where}") from None
+
+
+def _table(value: object, where: str) -> dict:
+    if not isinstance(value, dict):
+        raise InputError(f"{where} must be a table; got {shown(value)}")
+    return value
+
+
+def _tables(value: object, where: str) -> list:
+    if not isinstance(value, list):
+        raise InputError(f"{where} must be an array of tables, in double brackets; got {shown(value)}")
+    return value
+
+
+def _known(table: dict, names: tuple[str, ...], where: str):
+    """Refuse a key that nobody reads: it is a slip, and its value would silently not count."""
+    for key in table:
+        if key not in names:
+            raise InputError(f"unknown key {shown(key)} in {where}; known are {listed(names)}")
+
+
+def format_robot(spec: RobotSpec) -> str:
+    """The robot as a commented TOML text that `parse_robot` reads back to the same robot."""
+    lines = [
+        "# A robot for hydrostat. SI units; angles in the units their names say.",
+        "# hydrostat run SCENARIO --robot THIS_FILE; hydrostat list says which scenarios accept it.",
+        f"name = {_string(spec.name)}",
+    ]
+    if spec.notes:
+        lines.append(f"notes = {_string(spec.notes)}")
+    lines += ["", "[base]", *_entries(spec.base, {"position": "m", "axis": "where the straight arm points"})]
+    comments = {
+        "length": "m; with `count = 20` the segment is cut into 20, its taper spread over them",
+        "radius": "m, of the body at base and tip",
+        "modes": "of bend_x, bend_y, twist, shear_x, shear_y, stretch",
+    }
+    for segment in spec.segments:
+        lines += ["", "[[arm.segment]]", *_entries(segment, comments)]
+        comments = {}
+    units = {"youngs_modulus": "Pa", "density": "kg/m^3", "viscosity": "Pa s"}
+    lines += ["", "[material]", *_entries(spec.material, units)]
+    comments = {
+        "azimuth_deg": "in the cross-section, from +x towards +y",
+        "offset": "m from the axis, at the first and the last point, or at every boundary of segments passed",
+        "ends_at_segment": "counted from 1, after any `count`",
+        "starts_at_segment": "1: passes through all segments before; same as ends_at_segment: acts on its own alone",
+        "kind": "hard: guided all along; soft: straight from disc to disc",
+        "bays": "between discs, per segment; counts for soft wires",
+    }
+    for tendon in spec.tendons:
+        lines += ["", "[[tendon]]", *_entries(tendon, comments)]
+        comments = {}
+    if spec.motor:
+        units = {
+            "screw_pitch": "m of wire per turn",
+            "max_speed": "m/s of the wire",
+            "max_acceleration": "m/s^2",
+            "max_jerk": "m/s^3, in S-curves",
+            "max_pulse_rate": "1/s",
+        }
+        lines += ["", "[motor]", *_entries(spec.motor, units)]
+    return "\n".join(lines) + "\n"
+
+
+def _entries(part, comments: dict[str, str]) -> list[str]:
+    """A dataclass as lines `key = value  # comment`."""
+    lines = []
+    for field in dataclasses.fields(part):
+        line = f"{field.name} = {_value(getattr(part, field.name))}"
+        lines.append(f"{line:<40} # {comments[field.name]}" if field.name in comments else line)
+    return lines
+
+
+def _value(value) -> str:
+    """A value in TOML."""
+    if isinstance(value, str):
+        return _string(value)
+    if isinstance(value, tuple):
+        return "[" + ", ".join(_value(entry) for entry in value) + "]"
+    return repr(value)
+
+
+def _string(value: str) -> str:
+    """A string in TOML, on one line."""
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(c if c.isprintable() else f"\\u{ord(c):04x}" if ord(c) < 65536 else "?" for c in escaped) + '"'

@@ -1,0 +1,207 @@
+"""A robot in words and numbers: what a robot file holds, checked, before any mechanics is built from it.
+
+Nothing here needs JAX, so that a wrong file is refused at once. Every length is in metres.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+from hydrostat import errors
+from hydrostat.errors import InputError, listed, shown
+
+# The order is that of a twist; segments/strain.py says what each means.
+MODES = ("bend_x", "bend_y", "twist", "shear_x", "shear_y", "stretch")
+WIRE_KINDS = ("hard", "soft")
+
+# Outside these bounds a number is a slip of the pen, and formulas would overflow.
+_SIZE = {"above": 0.0, "most": 1e3}
+_MOST_SEGMENTS = 1000
+_MOST_TENDONS = 1000
+
+
+@dataclass(frozen=True)
+class BaseSpec:
+    """Where the arm is mounted."""
+
+    position: tuple[float, ...] = (0.0, 0.0, 0.0)
+    """Of the arm's base in the world [m]."""
+    axis: tuple[float, ...] = (0.0, 0.0, 1.0)
+    """Where the straight arm points; of any length but zero."""
+
+    def __post_init__(self):
+        position = errors.numbers("position", self.position, 3, least=-1e6, most=1e6)
+        axis = errors.numbers("axis", self.axis, 3, least=-1e6, most=1e6)
+        if math.hypot(*axis) < 1e-9:
+            raise InputError(f"`axis` must not be the zero vector; got {shown(list(axis))}")
+        object.__setattr__(self, "position", position)
+        object.__setattr__(self, "axis", axis)
+
+
+@dataclass(frozen=True)
+class SegmentSpec:
+    """One segment of the arm."""
+
+    length: float
+    """[m]"""
+    radius: tuple[float, ...]
+    """Of the body at the segment's base and at its tip [m]."""
+    modes: tuple[str, ...] = ("bend_x", "bend_y")
+    """Which strains the segment is free in."""
+
+    def __post_init__(self):
+        length = errors.number("length", self.length, **_SIZE)
+        radius = errors.numbers("radius", self.radius, 2, **_SIZE)
+        if not isinstance(self.modes, list | tuple) or not self.modes:
+            raise InputError(f"`modes` must be a list with some of {listed(MODES)}; got {shown(self.modes)}")
+        modes = [errors.choice("modes", mode, MODES) for mode in self.modes]
+        if len(set(modes)) != len(modes):
+            raise InputError(f"`modes` must name each mode once; got {shown(modes)}")
+        object.__setattr__(self, "length", length)
+        object.__setattr__(self, "radius", radius)
+        object.__setattr__(self, "modes", tuple(sorted(modes, key=MODES.index)))
+
+
+@dataclass(frozen=True)
+class MaterialSpec:
+    """What the arm is made of."""
+
+    youngs_modulus: float
+    """[Pa]"""
+    poisson_ratio: float = 0.5
+    density: float = 1000.0
+    """[kg/m^3]"""
+    viscosity: float = 0.0
+    """[Pa s]"""
+
+    def __post_init__(self):
+        checked = {
+            "youngs_modulus": errors.number("youngs_modulus", self.youngs_modulus, above=0.0, most=1e13),
+            "poisson_ratio": errors.number("poisson_ratio", self.poisson_ratio, above=-1.0, most=0.5),
+            "density": errors.number("density", self.density, above=0.0, most=1e6),
+            "viscosity": errors.number("viscosity", self.viscosity, least=0.0, most=1e13),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True)
+class TendonSpec:
+    """One tendon or wire, from the base of one segment to the end of the same or a later one."""
+
+    azimuth_deg: float
+    """Where it runs in the cross-section, from +x towards +y [deg]."""
+    offset: tuple[float, ...]
+    """Distance from the axis at its first and at its last point [m], or at every boundary of the segments it passes."""
+    ends_at_segment: int
+    """The segment at whose end it is fixed, counted from 1."""
+    starts_at_segment: int = 1
+    """The first segment it runs along; equal to `ends_at_segment` for a wire that a sheath brings to its segment."""
+    kind: str = "hard"
+    """`hard`: guided all along, it follows the curve; `soft`: straight between the discs of `bays` equal bays."""
+    bays: int = 10
+    """Number of equal bays of each segment; counts for soft wires."""
+
+    def __post_init__(self):
+        azimuth = errors.number("azimuth_deg", self.azimuth_deg, least=-360.0, most=360.0)
+        end = errors.whole("ends_at_segment", self.ends_at_segment, least=1, most=_MOST_SEGMENTS)
+        start = errors.whole("starts_at_segment", self.starts_at_segment, least=1, most=end)
+        offset = errors.numbers("offset", self.offset, **_SIZE)
+        boundaries = end - start + 2
+        if len(offset) not in (2, boundaries):
+            raise InputError(f"`offset` must be a list of 2 or {boundaries} numbers; got {len(offset)}")
+        errors.choice("kind", self.kind, WIRE_KINDS)
+        errors.whole("bays", self.bays, least=1, most=200)
+        object.__setattr__(self, "azimuth_deg", azimuth)
+        object.__setattr__(self, "offset", offset)
+
+
+@dataclass(frozen=True)
+class MotorSpec:
+    """The stepper motors, one per wire, each on a screw."""
+
+    steps_per_turn: int = 5000
+    screw_pitch: float = 1.25e-3
+    """Wire drawn in per turn [m]."""
+    max_speed: float = 0.025
+    """Of the wire [m/s]."""
+    max_acceleration: float = 0.1
+    """Of the wire [m/s^2]."""
+    max_jerk: float = 1.0
+    """Of the wire, in S-curves [m/s^3]."""
+    max_pulse_rate: float = 200e3
+    """Pulses per second."""
+
+    def __post_init__(self):
+        errors.whole("steps_per_turn", self.steps_per_turn, least=1, most=10_000_000)
+        for name in ("screw_pitch", "max_speed", "max_acceleration", "max_jerk"):
+            object.__setattr__(self, name, errors.number(name, getattr(self, name), above=0.0, most=1e6))
+        object.__setattr__(
+            self, "max_pulse_rate", errors.number("max_pulse_rate", self.max_pulse_rate, above=0.0, most=1e12)
+        )
+
+    @property
+    def step(self) -> float:
+        """Wire drawn in by one pulse [m]."""
+        return self.screw_pitch / self.steps_per_turn
+
+
+@dataclass(frozen=True)
+class RobotSpec:
+    """A whole robot: one arm on a base, its tendons and its motors."""
+
+    name: str
+    segments: tuple[SegmentSpec, ...]
+    material: MaterialSpec = MaterialSpec(youngs_modulus=1e6)
+    base: BaseSpec = BaseSpec()
+    tendons: tuple[TendonSpec, ...] = ()
+    motor: MotorSpec | None = None
+    notes: str = ""
+    """Where the numbers come from."""
+
+    def __post_init__(self):
+        errors.text("name", self.name)
+        if not self.segments or len(self.segments) > _MOST_SEGMENTS:
+            raise InputError(f"an arm must have 1 to {_MOST_SEGMENTS} segments; got {len(self.segments)}")
+        if len(self.tendons) > _MOST_TENDONS:
+            raise InputError(f"a robot can have at most {_MOST_TENDONS} tendons; got {len(self.tendons)}")
+        for index, tendon in enumerate(self.tendons, 1):
+            self._check_tendon(index, tendon)
+
+    def _check_tendon(self, index: int, tendon: TendonSpec):
+        """A tendon must end on the arm and run inside it, and all tendons must be of one kind."""
+        if tendon.ends_at_segment > len(self.segments):
+            raise InputError(
+                f"`ends_at_segment` of tendon {index} must be at most {len(self.segments)}, the number of segments; "
+                f"got {tendon.ends_at_segment}"
+            )
+        first = self.tendons[0]
+        if (tendon.kind, tendon.bays) != (first.kind, first.bays):
+            raise InputError(
+                f"all tendons must share `kind` and `bays`; got {tendon.kind}, {tendon.bays} at tendon {index} "
+                f"and {first.kind}, {first.bays} at tendon 1"
+            )
+        for number, (base, tip) in self.offsets(tendon).items():
+            for offset, radius in zip((base, tip), self.segments[number - 1].radius, strict=True):
+                if offset > radius * (1 + 1e-9):
+                    raise InputError(
+                        f"`offset` of tendon {index} must stay inside the section, at most the radius {radius:g} in "
+                        f"segment {number}; got {offset:g}"
+                    )
+
+    def offsets(self, tendon: TendonSpec) -> dict[int, tuple[float, float]]:
+        """The tendon's distance from the axis at base and tip of each segment it passes, by segment number from 1."""
+        numbers = range(tendon.starts_at_segment, tendon.ends_at_segment + 1)
+        if len(tendon.offset) == len(numbers) + 1:
+            marks = list(tendon.offset)
+        else:
+            # Two values: linear in the rest length between the first and the last point.
+            lengths = [self.segments[number - 1].length for number in numbers]
+            travelled = [sum(lengths[:i]) / sum(lengths) for i in range(len(lengths) + 1)]
+            first, last = tendon.offset
+            marks = [first + fraction * (last - first) for fraction in travelled]
+        return {number: (marks[i], marks[i + 1]) for i, number in enumerate(numbers)}
+
+    def with_wires(self, kind: str, bays: int | None = None) -> "RobotSpec":
+        """The same robot with hard or soft wires."""
+        tendons = tuple(replace(t, kind=kind, bays=t.bays if bays is None else bays) for t in self.tendons)
+        return replace(self, tendons=tendons)
