@@ -39,17 +39,16 @@ def least_squares(
     """
 
     def linearise(x):
-        r, J = residual(x), jax.jacfwd(residual)(x)
+        # One pass gives the residual and its Jacobian, and the loop holds one copy of it: compiling is what costs.
+        J, r = jax.jacfwd(lambda x: (residual(x),) * 2, has_aux=True)(x)
         return r, J.T @ J, J.T @ r
 
     def advance(state):
         x, r, A, g, damping, _, count = state
-        scale = jnp.max(jnp.diagonal(A))
-        step = -_solve(A, g, damping * scale)
-        r_new = residual(x + step)
-        better = r_new @ r_new <= r @ r
-        x = jnp.where(better, x + step, x)
-        r, A, g = jax.lax.cond(better, lambda: linearise(x), lambda: (r, A, g))
+        step = -_solve(A, g, damping)
+        trial = (x + step, *linearise(x + step))
+        better = trial[1] @ trial[1] <= r @ r
+        x, r, A, g = jax.tree.map(lambda new, old: jnp.where(better, new, old), trial, (x, r, A, g))
         damping = jnp.where(better, jnp.maximum(0.01 * damping, _LEAST_DAMPING), jnp.minimum(10.0 * damping, 1e8))
         return x, r, A, g, damping, jnp.max(jnp.abs(step)), count + 1
 
@@ -57,22 +56,19 @@ def least_squares(
         *_, step, count = state
         return (step > tolerance) & (count < max_steps)
 
-    fixed = jax.lax.stop_gradient(x)
-    start = (fixed, *linearise(fixed), jnp.asarray(_FIRST_DAMPING), jnp.asarray(jnp.inf), 0)
-    x, r, A, _, _, step, count = jax.lax.while_loop(going_on, advance, _without_gradients(start))
-    # One more Gauss-Newton step outside the loop: it changes nothing, but it carries the derivatives of the solution
+    guess = jax.lax.stop_gradient(x)
+    infinite = jnp.asarray(jnp.inf)
+    start = (guess, *linearise(guess), jnp.asarray(_FIRST_DAMPING), infinite, jnp.asarray(0))
+    x, _, A, _, _, step, count = jax.lax.while_loop(going_on, advance, jax.lax.stop_gradient(start))
+    # One more Gauss-Newton step outside the loop: it moves nothing, but it carries the derivatives of the solution
     # with respect to whatever `residual` closes over (exact where the residual vanishes).
-    x, A = jax.lax.stop_gradient(x), jax.lax.stop_gradient(A)
-    J = jax.lax.stop_gradient(jax.jacfwd(residual)(x))
-    x = x - _solve(A, J.T @ residual(x), _LEAST_DAMPING * jnp.max(jnp.diagonal(A)))
-    return Solution(x, residual(x), step <= tolerance, count)
+    x = jax.lax.stop_gradient(x)
+    J, r = jax.jacfwd(lambda x: (residual(x),) * 2, has_aux=True)(x)
+    x = x - _solve(jax.lax.stop_gradient(A), jax.lax.stop_gradient(J).T @ r, _LEAST_DAMPING)
+    return Solution(x, r, step <= tolerance, count)
 
 
 def _solve(A, g, damping):
-    """(A + damping I)^-1 g for a symmetric positive matrix."""
-    damped = A + damping * jnp.eye(len(g))
+    """(A + damping max(diag A) I)^-1 g for a symmetric positive matrix."""
+    damped = A + damping * jnp.max(jnp.diagonal(A)) * jnp.eye(len(g))
     return jax.scipy.linalg.cho_solve(jax.scipy.linalg.cho_factor(damped), g)
-
-
-def _without_gradients(tree):
-    return jax.tree.map(jax.lax.stop_gradient, tree)

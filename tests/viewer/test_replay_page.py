@@ -34,7 +34,8 @@ pytestmark = [
 
 # The part of the window where the arm is, away from captions, notices and the player's bar.
 MIDDLE = {"x": 220, "y": 180, "width": 200, "height": 190}
-FADED_IN = "[...document.querySelectorAll('canvas')].some(c => c.width > 0 && getComputedStyle(c).opacity == 1)"
+# viser fades the picture in once the sky's light is loaded; before that its canvas has no opacity of its own.
+FADED_IN = "[...document.querySelectorAll('canvas')].some(canvas => canvas.style.opacity === '1')"
 
 
 @pytest.fixture(scope="module")

@@ -56,7 +56,6 @@ def test_line_says_what_is_wrong(points: np.ndarray, color: tuple, width: float,
 
 
 TUBE = Tube("a", POSITIONS, EYE, RADII)
-LINE = Line("l", np.eye(3))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from hydrostat.viewer import Line, Tube, write_replay
-from hydrostat.viewer.shapes import track
 
 pytest.importorskip("viser")
 
@@ -41,8 +40,11 @@ def decoded(path: Path) -> dict:
     return {**recording, "messages": [(time, filled(message)) for time, message in recording["messages"]]}
 
 
-def skin_at_end(messages: list) -> np.ndarray:
-    """Do the browser's work: move the vertices [vertex, 3] of the one skinned mesh by the last pose of its bones."""
+def skin_at_end(messages: list, nodes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Do the browser's work: move the vertices [vertex, 3] of the one skinned mesh by the last pose of its bones.
+
+    The second array [vertex, node] says how much each vertex follows each node, whose bones are neighbours.
+    """
     props = next(message["props"] for _, message in messages if message["type"] == "SkinnedMeshMessage")
     bound = props["bone_positions"].reshape(-1, 3).astype(float)
     positions, wxyz = bound.copy(), props["bone_wxyzs"].reshape(-1, 4).astype(float)
@@ -55,7 +57,9 @@ def skin_at_end(messages: list) -> np.ndarray:
     bones, weights = props["skin_indices"].reshape(-1, 4), props["skin_weights"].reshape(-1, 4)
     local = props["vertices"].reshape(-1, 1, 3) - bound[bones]
     moved = positions[bones] + np.einsum("vkij,vkj->vki", rotations[bones], local)
-    return np.einsum("vk,vki->vi", weights, moved)
+    shares = np.zeros((len(bones), len(bound)))
+    np.add.at(shares, (np.arange(len(bones))[:, None], bones), weights)
+    return np.einsum("vk,vki->vi", weights, moved), shares.reshape(len(bones), nodes, -1).sum(axis=-1)
 
 
 @pytest.mark.parametrize("breathing", [False, True])
@@ -72,13 +76,16 @@ def test_the_page_holds_the_motion(tmp_path, swing, breathing: bool):
     moments = np.unique([time for time, _ in recording["messages"]])
     np.testing.assert_allclose(moments, np.arange(121) / 30, atol=1e-9)
 
-    # The rings at the nodes are circles of the right radius about the right points, to the rounding of the file.
-    last = track(tubes[0], times, times[-1:])
-    surface = skin_at_end(recording["messages"])
-    to_nodes = np.linalg.norm(surface[:, None] - last.positions[0], axis=-1)
-    for node in range(1, len(last.stations) - 2):
-        ring = np.sort(to_nodes[:, node])[:36]
-        np.testing.assert_allclose(ring, last.radii[0, node], rtol=0, atol=3e-4)
+    # The rings at the nodes are circles of the right radius about the right points, across the tangent, to the
+    # rounding of the file: 1/2^15 of the scene in each coordinate, and as much in each orientation.
+    nodes = tubes[0].positions.shape[1]
+    surface, shares = skin_at_end(recording["messages"], nodes)
+    radii = np.broadcast_to(tubes[0].radii, tubes[0].positions.shape[:2])[-1]
+    for node in range(1, nodes - 1):
+        ring = surface[shares[:, node] > 1 - 1e-6] - tubes[0].positions[-1, node]
+        assert len(ring) == 36
+        np.testing.assert_allclose(np.linalg.norm(ring, axis=-1), radii[node], rtol=0, atol=4e-5)
+        np.testing.assert_allclose(ring @ tubes[0].rotations[-1, node, :, 2], 0, atol=4e-5)
 
     # The wires end where they should, one polyline each.
     wires = {}
@@ -125,6 +132,7 @@ def test_a_single_frame_is_a_still_picture(tmp_path, swing):
     path = write_replay(tmp_path / "still.html", times[1:], [still], [Line("path", tube.positions[:, -1])])
     assert decoded(path)["durationSeconds"] == 0
     assert "space to pause" not in path.read_text()
+    assert "grid 0.1 m" in path.read_text()
 
 
 def test_long_motions_of_many_arms_stay_small(tmp_path, swing, monkeypatch):

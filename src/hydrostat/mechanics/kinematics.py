@@ -61,13 +61,17 @@ def centreline(arm: Arm, q: Float[Array, "n k"], points_per_segment: int = 16) -
     )
 
 
-def pose_at(arm: Arm, q: Float[Array, "n k"], distance: Float[Array, ""]) -> SE3:
-    """The world pose of the material point at a distance along the rest arm [m]; beyond the tip its arc goes on."""
-    ends = jnp.cumsum(arm.segments.length)
-    index = jnp.clip(jnp.searchsorted(ends, distance, side="left"), 0, arm.count - 1)
+def pose_at(arm: Arm, q: Float[Array, "n k"], distance: Float[Array, ""], ends: SE3 | None = None) -> SE3:
+    """The world pose of the material point at a distance along the rest arm [m]; beyond the tip its arc goes on.
+
+    **Arguments:** `ends`: what `segment_poses` gave, where it is known already.
+    """
+    T_world_base = segment_poses(arm, q) if ends is None else ends
+    marks = jnp.cumsum(arm.segments.length)
+    index = jnp.clip(jnp.searchsorted(marks, distance, side="left"), 0, arm.count - 1)
     segment = jax.tree.map(lambda x: x[index], arm.segments)
-    fraction = 1.0 + (distance - ends[index]) / segment.length
-    return segment_poses(arm, q)[index] @ segment.pose(q[index], fraction)
+    fraction = 1.0 + (distance - marks[index]) / segment.length
+    return T_world_base[index] @ segment.pose(q[index], fraction)
 
 
 def body_jacobians(arm: Arm, q: Float[Array, "n k"]) -> Float[Array, "n 6 n k"]:

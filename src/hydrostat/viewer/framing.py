@@ -14,12 +14,13 @@ _YAW, _PITCH = np.radians(28.0), np.radians(17.0)
 
 @dataclass(frozen=True)
 class Framing:
-    """A view of the scene: camera, point looked at and height of the ground, world [m], and the scene's size [m]."""
+    """A view of the scene: camera, point looked at, height of the ground (world), the scene's size, a grid cell [m]."""
 
     camera: np.ndarray
     look_at: np.ndarray
     ground: float
     size: float
+    grid: float
 
 
 def frame(points: np.ndarray, lowest: float) -> Framing:
@@ -46,7 +47,7 @@ def frame(points: np.ndarray, lowest: float) -> Framing:
     tangent = _FILLED * np.tan(FIELD_OF_VIEW / 2)
     distance = np.max(towards + np.maximum(np.abs(upwards), np.abs(across) / _WIDTH_OVER_HEIGHT) / tangent)
     look_at = R_world_camera @ centre
-    return Framing(camera=look_at + distance * back, look_at=look_at, ground=ground, size=size)
+    return Framing(camera=look_at + distance * back, look_at=look_at, ground=ground, size=size, grid=grid_cell(size))
 
 
 def grid_cell(size: float) -> float:

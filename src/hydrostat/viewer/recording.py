@@ -38,8 +38,8 @@ class Curve:
     width: float
 
 
-def record(arms: Sequence[Arm], curves: Sequence[Curve], sleeps: np.ndarray) -> str:
-    """Return the HTML page that shows frame after frame; `sleeps` [frame] is how long each one stands [s]."""
+def record(arms: Sequence[Arm], curves: Sequence[Curve], sleeps: np.ndarray) -> tuple[str, float]:
+    """Return the HTML page that shows frame k for `sleeps[k]` seconds, and the size of its grid's cells [m]."""
     clouds = [framing.surroundings(arm.track) for arm in arms] + [curve.points.reshape(-1, 3) for curve in curves]
     lows = [framing.lowest(arm.track) for arm in arms] + [curve.points[..., 2].min() for curve in curves]
     view = framing.frame(np.concatenate(clouds), float(min(lows)))
@@ -65,7 +65,7 @@ def record(arms: Sequence[Arm], curves: Sequence[Curve], sleeps: np.ndarray) -> 
                     if k > 0 and len(curve.points) > 1:
                         strip.points = _segments(curve.points[k], step)
                 recorder.insert_sleep(float(sleep))
-        return recorder.as_html()
+        return recorder.as_html(), view.grid
 
 
 @contextlib.contextmanager
@@ -103,12 +103,11 @@ def _set_stage(server: "ViserServer", view: framing.Framing) -> None:
     lamp = back + np.cross(back, [0.0, 0.0, 1.0]) + np.array([0.0, 0.0, 0.8])
     server.scene.add_light_directional("/lamp", color=(255, 240, 226), intensity=2.0, position=tuple(lamp))
 
-    cell = framing.grid_cell(view.size)
     server.scene.add_grid(
         "/ground",
         position=(0.0, 0.0, view.ground),
-        cell_size=cell,
-        section_size=5 * cell,
+        cell_size=view.grid,
+        section_size=5 * view.grid,
         cell_color=(222, 226, 231),
         section_color=(196, 203, 211),
         infinite_grid=True,

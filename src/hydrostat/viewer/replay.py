@@ -49,19 +49,21 @@ def write_replay(  # noqa: PLR0917 (title and pace are the last, and read well w
     arms = [Arm(tube.name, track(tube, times, shown), tube.color) for tube in tubes]
     curves = [Curve(line.name, _points(line, times, shown), line.color, line.width) for line in lines]
 
+    controls = "drag to orbit, scroll to zoom"
     if duration > 0:
         # Every frame stands for the same time; a motion that does not close shows its end a little longer.
         sleeps = np.full(len(shown), seconds / (len(shown) - 1))
         sleeps[-1] = 0.0 if _closes(arms, curves) else _HOLD_SECONDS
         speed = duration / seconds
-        pace = "real time" if abs(speed - 1) < 1e-6 else f"{speed:.3g} × real time"
-        caption = f"{pace} · drag to orbit, scroll to zoom, space to pause"
+        pace = "real time · " if abs(speed - 1) < 1e-6 else f"{speed:.3g} × real time · "
+        controls += ", space to pause"
     else:
-        sleeps, caption = np.zeros(1), "drag to orbit, scroll to zoom"
+        sleeps, pace = np.zeros(1), ""
+    page, grid = record(arms, curves, sleeps)
 
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(_with_title(record(arms, curves, sleeps), title, caption), encoding="utf-8")
+    path.write_text(_with_title(page, title, f"{pace}grid {grid:g} m · {controls}"), encoding="utf-8")
     return path
 
 

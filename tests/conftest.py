@@ -1,0 +1,35 @@
+"""What every test shares: checked shapes, float64, a compilation cache, and reproducible examples."""
+
+from pathlib import Path
+
+from jaxtyping import install_import_hook
+
+# Shapes and dtypes that the mechanics declares are checked at every call of this process; subprocesses run unchecked,
+# as a user's would. `robots.spec` is left out, since its dataclasses take anything and refuse it in words of their own,
+# and so is `lie.small`, whose products broadcast their batches.
+install_import_hook(
+    [
+        "hydrostat.actuation",
+        "hydrostat.bodies",
+        "hydrostat.lie._stumpff",
+        "hydrostat.lie.se3",
+        "hydrostat.lie.so3",
+        "hydrostat.mechanics",
+        "hydrostat.robots.build",
+        "hydrostat.segments",
+    ],
+    "beartype.beartype",
+)
+
+import hydrostat  # noqa: E402, F401  switches JAX to float64, and must come after the hook
+import jax  # noqa: E402
+from hypothesis import HealthCheck, settings  # noqa: E402
+
+# Compiling is most of the time that the tests take: keep all of it, however small.
+jax.config.update("jax_compilation_cache_dir", str(Path(__file__).parents[1] / ".cache" / "jax-tests"))
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+
+# The same examples in every run, and no clock: the first one compiles.
+settings.register_profile("hydrostat", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("hydrostat")
