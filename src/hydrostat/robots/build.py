@@ -6,7 +6,6 @@ import numpy as np
 
 from hydrostat.actuation import Stepper, Tendons
 from hydrostat.bodies import Arm, Material, Section
-from hydrostat.errors import InputError
 from hydrostat.lie import SE3
 from hydrostat.robots.spec import MODES, RobotSpec
 from hydrostat.segments import StrainSegment
@@ -79,21 +78,3 @@ def _axes(axis: tuple[float, ...]) -> np.ndarray:
     v = np.array([-z[1], z[0], 0.0])
     skew = np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
     return np.eye(3) + skew + skew @ skew / (1.0 + z[2])
-
-
-def check_wire_driven(spec: RobotSpec) -> None:
-    """Refuse a robot whose shape its wires do not determine: every segment needs three or more that end at it."""
-    for number, segment in enumerate(spec.segments, 1):
-        if set(segment.modes) != {"bend_x", "bend_y"}:
-            raise InputError(
-                f"this scenario needs segments with the modes bend_x, bend_y; got {', '.join(segment.modes)} "
-                f"in segment {number}"
-            )
-        ending = [tendon for tendon in spec.tendons if tendon.ends_at_segment == number]
-        directions = np.deg2rad([tendon.azimuth_deg for tendon in ending])
-        rows = np.stack([np.cos(directions), np.sin(directions), np.ones_like(directions)], -1)
-        if len(ending) < 3 or np.linalg.matrix_rank(rows, tol=1e-6) < 3:
-            raise InputError(
-                f"this scenario needs three or more tendons of different azimuth that end at each segment; "
-                f"got {len(ending)} at segment {number}"
-            )

@@ -1,0 +1,206 @@
+"""The command line: `hydrostat list`, `run`, `new`.
+
+What a user typed is checked before JAX is imported; a fault is one line on stderr. Exit codes: 0 done; 1 a bug of
+ours; 2 bad input or a missing extra; 3 diverged or not solved; 130 interrupted.
+"""
+
+import argparse
+import json
+import os
+import sys
+import tomllib
+import traceback
+from pathlib import Path
+from typing import Any, NoReturn
+
+from hydrostat import _terminal as terminal
+from hydrostat._version import __version__
+from hydrostat.errors import InputError, UnsolvedError, shown
+from hydrostat.robots.catalogue import ROBOTS, find_robot
+from hydrostat.robots.file import format_robot
+from hydrostat.scenarios.catalogue import SCENARIOS, find_scenario
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaint is one line."""
+
+    def error(self, message: str) -> NoReturn:
+        raise InputError(f"{' '.join(message.split())}; see `{self.prog} --help`")
+
+
+def _parser() -> _Parser:
+    parser = _Parser(prog="hydrostat", description="Simulate and control octopus-inspired continuum arms.")
+    parser.add_argument("--version", action="version", version=f"hydrostat {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
+
+    lister = commands.add_parser("list", help="every scenario and robot, one line each")
+    lister.add_argument("--json", action="store_true", help="as one JSON object")
+
+    run = commands.add_parser("run", help="run a scenario", add_help=False)
+    run.add_argument("scenario", nargs="?", metavar="SCENARIO")
+    run.add_argument("--robot", metavar="NAME|FILE.toml", help="instead of the scenario's own robot")
+    run.add_argument("--set", action="append", default=[], dest="settings", metavar="KEY=VALUE", help="change a key")
+    run.add_argument("--seed", type=int, default=0, metavar="N", help="of everything random (default 0)")
+    run.add_argument("--out", default="results", metavar="DIR", help="where the result folder goes (default results)")
+    run.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    run.add_argument("--no-figures", action="store_true", help="draw nothing")
+    run.add_argument("-h", "--help", action="store_true", help="the scenario's keys with units, defaults and meaning")
+
+    new = commands.add_parser("new", help="write a commented robot file to start from")
+    new.add_argument("file", metavar="FILE.toml")
+    new.add_argument("--like", default="tentacle", metavar="ROBOT", help="the robot to start from (default tentacle)")
+    return parser
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; the exit code."""
+    terminal.leave_within_a_second_when_interrupted()
+    try:
+        options = _parser().parse_args(arguments)
+        return {"list": _list, "run": _run, "new": _new}[options.command](options)
+    except InputError as error:
+        return _complain(error, 2)
+    except ImportError as error:
+        if "pip install" in str(error):  # a missing extra says how to get it
+            return _complain(error, 2)
+        return _bug()
+    except UnsolvedError as error:
+        return _complain(error, 3)
+    except KeyboardInterrupt:
+        print("\nhydrostat: interrupted; what was recorded is on disk", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # Whoever read our output has gone: leave quietly, and keep the interpreter from flushing into the void.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception:
+        return _bug()
+
+
+def _complain(error: Exception, code: int) -> int:
+    print(f"hydrostat: {' '.join(str(error).split())}", file=sys.stderr)
+    return code
+
+
+def _bug() -> int:
+    traceback.print_exc()
+    print("hydrostat: this is a bug in hydrostat, not in what you did; please report it", file=sys.stderr)
+    return 1
+
+
+def _list(options) -> int:
+    if options.json:
+        scenarios = [
+            {"name": s.name, "summary": s.summary, "robot": s.robot, "accepts": s.accepts} for s in SCENARIOS.values()
+        ]
+        robots = [{"name": robot.name, "summary": robot.summary} for robot in ROBOTS.values()]
+        print(json.dumps({"scenarios": scenarios, "robots": robots}))
+        return 0
+    width = max(map(len, [*SCENARIOS, *ROBOTS]))
+    print("Scenarios (hydrostat run SCENARIO --help)")
+    for scenario in SCENARIOS.values():
+        print(f"  {scenario.name:<{width}}  {scenario.summary}")
+    print("Robots (hydrostat run SCENARIO --robot NAME; hydrostat new FILE.toml --like NAME)")
+    for robot in ROBOTS.values():
+        print(f"  {robot.name:<{width}}  {robot.summary}")
+    return 0
+
+
+def _run(options) -> int:
+    if options.scenario is None and not options.help:
+        raise InputError("`hydrostat run` needs a scenario; `hydrostat list` names them")
+    if options.help:
+        print(_run_help(options.scenario))
+        return 0
+    from hydrostat.scenarios.runner import run_scenario
+
+    folders: list[Path] = []
+    progress = terminal.progress()
+    try:
+        report = run_scenario(
+            options.scenario,
+            options.robot,
+            _settings(options.settings),
+            seed=_seed(options.seed),
+            out=options.out,
+            figures=not options.no_figures,
+            progress=progress,
+            on_folder=folders.append,
+        )
+    except KeyboardInterrupt:
+        progress.close()
+        where = f"; what was recorded is in {folders[0]}" if folders else ""
+        print(f"\nhydrostat: interrupted{where}", file=sys.stderr)
+        return 130
+    notes = report.pop("notes")
+    if options.json:
+        print(json.dumps(report, allow_nan=False))
+        for note in notes:
+            print(f"hydrostat: {note}", file=sys.stderr)
+    else:
+        terminal.print_report(report, notes)
+    return 0
+
+
+def _run_help(name: str | None) -> str:
+    """What `hydrostat run [SCENARIO] --help` prints."""
+    usage = "usage: hydrostat run SCENARIO [--robot NAME|FILE.toml] [--set KEY=VALUE]... [--seed N] [--out DIR] [--json]"
+    usage += " [--no-figures]"
+    if name is None:
+        return f"{usage}\n\n`hydrostat list` names the scenarios; `hydrostat run SCENARIO --help` lists its keys."
+    scenario = find_scenario(name)
+    lines = [usage, "", f"{scenario.name}: {scenario.summary}"]
+    lines += [f"robot: {scenario.robot} unless --robot says otherwise; accepts {scenario.accepts}", "", "keys:"]
+    rows = [(key.name, _toml(key.default), key.unit, key) for key in scenario.keys]
+    widths = [max(len(row[i]) for row in rows) for i in range(3)]
+    for name, default, unit, key in rows:
+        choices = f" ({' | '.join(key.options)})" if key.options else ""
+        cells = f"{name:<{widths[0]}}  {default:<{widths[1]}}  {unit:<{widths[2]}}"
+        lines.append(f"  {cells}  {key.meaning}{choices}")
+    return "\n".join(lines)
+
+
+def _toml(value: Any) -> str:
+    """A default as one would write it after `--set key=`."""
+    return json.dumps(list(value) if isinstance(value, tuple) else value)
+
+
+def _settings(pairs: list[str]) -> dict[str, Any]:
+    """The values of `--set`, read as TOML, else as strings."""
+    settings = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key.strip():
+            raise InputError(f"--set needs KEY=VALUE; got {shown(pair)}")
+        try:
+            table = tomllib.loads(f"value = {value}")
+        except (tomllib.TOMLDecodeError, RecursionError, ValueError):
+            table = {"value": value}
+        settings[key.strip()] = table["value"] if len(table) == 1 else value
+    return settings
+
+
+def _seed(seed: int) -> int:
+    if not 0 <= seed < 2**32:
+        raise InputError(f"--seed must be a whole number from 0 to 4294967295; got {seed}")
+    return seed
+
+
+def _new(options) -> int:
+    path = Path(options.file)
+    if path.suffix != ".toml":
+        raise InputError(f"the file must end in .toml; got {shown(options.file)}")
+    text = format_robot(find_robot(options.like))
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise InputError(f"{shown(options.file)} exists and is left alone; give another name") from None
+    except OSError as error:
+        raise InputError(f"{shown(options.file)} could not be written: {error.strerror}") from None
+    print(path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

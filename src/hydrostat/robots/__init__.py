@@ -1,0 +1,31 @@
+"""Robots: the papers' own with their parameters, and a user's from a file.
+
+`hydrostat.robots.tentacle()` and its siblings give a robot that is ready to use; the `spec` and `file` modules hold the
+numbers they are built from, and do not need JAX.
+"""
+
+from typing import TYPE_CHECKING
+
+from hydrostat.robots.catalogue import ROBOTS, find_robot
+from hydrostat.robots.file import format_robot, parse_robot, read_robot
+from hydrostat.robots.spec import RobotSpec
+
+if TYPE_CHECKING:
+    from hydrostat.robots.build import Robot
+
+__all__ = ["ROBOTS", "RobotSpec", "find_robot", "format_robot", "load_robot", "parse_robot", "read_robot", "tentacle"]
+
+
+def load_robot(name_or_file: str) -> "Robot":
+    """The robot of a name or of a TOML file, built."""
+    from hydrostat.robots.build import build_robot
+
+    return build_robot(find_robot(name_or_file))
+
+
+def tentacle(shape: str = "cylinder", wires: str = "hard", routing: str = "decoupled", bays: int = 10) -> "Robot":
+    """Boccolato's wire-driven tentacle, built; `hydrostat.robots.tentacle` the module says what is assumed."""
+    from hydrostat.robots.build import build_robot
+    from hydrostat.robots.tentacle import tentacle as specification
+
+    return build_robot(specification(shape, wires, routing, bays))

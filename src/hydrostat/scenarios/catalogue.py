@@ -1,0 +1,83 @@
+"""The scenarios that hydrostat knows by name, with their keys."""
+
+from hydrostat.errors import InputError, listed, shown
+from hydrostat.robots.checks import check_wire_driven
+from hydrostat.scenarios.base import Key, Scenario
+
+_WIRE_DRIVEN = "arms with bend_x, bend_y segments and three or more tendons ending at each; stepper motors"
+
+_ANGLES = {"least": -360.0, "most": 360.0}
+_BENDS = {"least": 0.0, "most": 170.0}
+
+SCENARIOS = {
+    scenario.name: scenario
+    for scenario in (
+        Scenario(
+            name="tentacle-move",
+            summary="from shape to shape by its wires in three ways; pulses and G-code for the motors",
+            robot="tentacle",
+            accepts=_WIRE_DRIVEN,
+            check_robot=check_wire_driven,
+            function="hydrostat.scenarios.tentacle_move:move",
+            keys=(
+                Key("seconds", 6.0, "s", "duration of the move", above=0.0, most=3600.0),
+                Key("start_alpha_deg", (0.0, 60.0, -45.0), "deg", "azimuth each segment bends to, at the start",
+                    **_ANGLES, per_segment=True),
+                Key("start_theta_deg", (40.0, 50.0, 30.0), "deg", "bend of each segment at the start",
+                    **_BENDS, per_segment=True),
+                Key("goal_alpha_deg", (110.0, -60.0, 80.0), "deg", "azimuths at the end",
+                    **_ANGLES, per_segment=True),
+                Key("goal_theta_deg", (60.0, 75.0, 90.0), "deg", "bends at the end", **_BENDS, per_segment=True),
+                Key("way", "smooth", "", "which way is recorded, replayed and turned into pulses",
+                    options=("stepped", "constant_speed", "smooth")),
+                Key("step_rad", 0.5, "rad", "largest step of the state in the stepped way", above=0.0, most=100.0),
+                Key("profile", "scurve", "", "time law of the smooth way", options=("scurve", "trapezoid")),
+                Key("compression_bound_mm", 1e-3, "mm", "virtual compression allowed in the smooth way",
+                    least=1e-9, most=100.0),
+                Key("pulse_file", True, "", "whether to write every pulse's time to pulses.csv"),
+            ),
+        ),
+        Scenario(
+            name="tentacle-shape",
+            summary="the configuration for a tip pose, a helix, an S-curve and a curve from a file",
+            robot="tentacle",
+            accepts=_WIRE_DRIVEN,
+            check_robot=check_wire_driven,
+            function="hydrostat.scenarios.tentacle_shape:shape",
+            keys=(
+                Key("alpha_deg", (30.0, 150.0, -80.0), "deg", "azimuths of the shape that makes pose and curve",
+                    **_ANGLES, per_segment=True),
+                Key("theta_deg", (50.0, 60.0, 70.0), "deg", "bends of that shape", **_BENDS, per_segment=True),
+                Key("curve", "", "", "a CSV file with x, y, z [m] from base to tip, in the world, to fit as well"),
+                Key("target", (), "m, deg", "a tip target x, y, z, or with the azimuth and the polar angle of its "
+                    "direction as well", least=-1e4, most=1e4),
+                Key("helix_curvature", 3.0, "1/m", "of the helix", least=0.0, most=50.0),
+                Key("helix_torsion", 2.0, "1/m", "of the helix", least=-50.0, most=50.0),
+                Key("scurve_curvature", 2.5, "1/m", "largest curvature of the S-curve", least=0.0, most=50.0),
+            ),
+        ),
+        Scenario(
+            name="tentacle-repeatability",
+            summary="angle errors of the links after repeated moves, from wire noise and motor steps",
+            robot="tentacle",
+            accepts=_WIRE_DRIVEN,
+            check_robot=check_wire_driven,
+            function="hydrostat.scenarios.tentacle_repeatability:repeatability",
+            keys=(
+                Key("moves", 2000, "", "number of repeated moves", least=2, most=10_000_000),
+                Key("wire_noise_mm", 0.05, "mm", "standard deviation of each wire's length at each arrival",
+                    least=0.0, most=5.0),
+                Key("alpha_deg", (0.0, 60.0, -45.0), "deg", "azimuths of the shape moved to",
+                    **_ANGLES, per_segment=True),
+                Key("theta_deg", (40.0, 50.0, 30.0), "deg", "its bends", **_BENDS, per_segment=True),
+            ),
+        ),
+    )
+}  # fmt: skip
+
+
+def find_scenario(name: str) -> Scenario:
+    """The scenario of a name."""
+    if name not in SCENARIOS:
+        raise InputError(f"scenario must be one of {listed(SCENARIOS)}; got {shown(name)}")
+    return SCENARIOS[name]

@@ -1,0 +1,96 @@
+"""Running a scenario: folder, clocks, files, report."""
+
+import importlib
+import importlib.util
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from hydrostat.results import check_metrics, new_folder, write_json
+from hydrostat.robots.catalogue import find_robot
+from hydrostat.scenarios.base import Outcome, Progress, Run
+from hydrostat.scenarios.catalogue import find_scenario
+
+
+def run_scenario(
+    name: str,
+    robot: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    seed: int = 0,
+    out: str | Path = "results",
+    figures: bool = True,
+    progress: Progress | None = None,
+    on_folder=lambda folder: None,
+) -> dict[str, Any]:
+    """Run a scenario and write DIR/SCENARIO/; the report is the object that `--json` prints, with `notes` besides.
+
+    **Arguments:** `robot`: a name or a TOML file, the scenario's own when not given; `settings`: values for its keys;
+    `seed`: of everything random; `out`: DIR; `figures`: whether to draw; `on_folder`: told the result folder when it
+    has been made.
+    """
+    scenario = find_scenario(name)
+    spec = find_robot(robot or scenario.robot)
+    scenario.check_robot(spec)
+    values = scenario.settings(settings or {}, spec)
+
+    folder = new_folder(Path(out), scenario.name)
+    on_folder(folder)
+    progress = progress or Progress()
+    run = Run(spec, values, seed, folder, progress)
+    progress.say("loading")
+    use_compilation_cache()
+    module, function = scenario.function.split(":")
+    try:
+        outcome: Outcome = getattr(importlib.import_module(module), function)(run)
+        report = _report(scenario.name, run, outcome)
+        files = {"folder": str(folder), **outcome.files}
+        if (folder / "trajectory.zarr").exists():
+            files["trajectory"] = str(folder / "trajectory.zarr")
+        if figures and outcome.figure:
+            progress.say("drawing")
+            outcome.figure(folder / "figure.png")
+            files["figure"] = str(folder / "figure.png")
+        if figures and outcome.replay and importlib.util.find_spec("viser"):
+            progress.say("writing the replay")
+            outcome.replay(folder / "replay.html")
+            files["replay"] = str(folder / "replay.html")
+        files["metrics"] = str(folder / "metrics.json")
+        report["files"] = files
+        settings_used = {key: list(v) if isinstance(v, tuple) else v for key, v in vars(values).items()}
+        write_json(
+            folder / "metrics.json",
+            {**report, "notes": outcome.notes, "robot": spec.name, "seed": seed, "settings": settings_used},
+        )
+    finally:
+        progress.close()
+    return {**report, "notes": outcome.notes}
+
+
+def _report(name: str, run: Run, outcome: Outcome) -> dict[str, Any]:
+    """The object of the contract, without its files."""
+    wall = run.wall_seconds
+    factor = outcome.sim_seconds / wall if outcome.sim_seconds is not None and wall > 0.0 else None
+    return {
+        "scenario": name,
+        "sim_seconds": outcome.sim_seconds,
+        "wall_seconds": wall,
+        "compile_seconds": run.compile_seconds,
+        "real_time_factor": factor,
+        "dt": outcome.dt,
+        "steps": outcome.steps,
+        "metrics": check_metrics(outcome.metrics),
+    }
+
+
+def use_compilation_cache() -> None:
+    """Keep what JAX compiles on disk, so that the second start of a command is quick."""
+    import jax
+
+    if jax.config.jax_compilation_cache_dir:  # the user has one already
+        return
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    jax.config.update("jax_compilation_cache_dir", str(Path(home) / "hydrostat" / "jax"))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+    jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)

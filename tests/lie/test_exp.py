@@ -1,0 +1,147 @@
+"""Exponentials of SO(3) and SE(3): value, Jacobian and Hessian against the matrix exponential.
+
+The derivatives of the matrix exponential come from the exponential of a block matrix (Higham 2008, section 3), summed in
+extended precision: no automatic differentiation, no small-angle branch and no formula of the library is on that side.
+"""
+
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.linalg import expm
+
+from hydrostat.lie import se3, so3
+
+BELOW, ABOVE = 1 - 1e-9, 1 + 1e-9  # of the angle at which the power series ends
+ANGLES = [0.0, 1e-12, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.1, 0.5, BELOW, ABOVE, 2.0, 3.0]
+AXES = np.array([[1, 0, 0], [0, 1, 0], [0.6, -0.48, 0.64]])
+TRANSLATIONS = np.array([[0, 0, 1], [2 / 3, -2 / 3, 1 / 3]])
+# What a result may be off, in units of the dtype's eps. An entry is a sum of a few products of size at most 3, each
+# with two or three roundings: 6 eps. Every derivative has about twice as many terms, of no greater size.
+BOUNDS = {"value": 6, "jacfwd": 12, "jacrev": 12, "hessian": 24}
+
+
+def hat(w):
+    x, y, z = w
+    return np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+
+
+def generator(group, x):
+    """The matrix whose exponential is meant: 3 x 3 of a rotation vector, 4 x 4 of a twist (angular, linear)."""
+    if group == "SO3":
+        return hat(x)
+    matrix = np.zeros((4, 4))
+    matrix[:3, :3], matrix[:3, 3] = hat(x[:3]), x[3:]
+    return matrix
+
+
+def truth(group, xs):
+    """Exponentials at a stack of points, first and second derivatives [point, row, column, i, j]."""
+    A = np.stack([generator(group, x) for x in xs]).astype(np.longdouble)
+    units = [np.broadcast_to(generator(group, e), A.shape) for e in np.eye(xs.shape[-1])]
+    count, n, k, zero = len(xs), A.shape[-1], len(units), np.zeros_like(A)
+    first, second = np.zeros((count, n, n, k), np.longdouble), np.zeros((count, n, n, k, k), np.longdouble)
+    for (i, E), (j, F) in itertools.combinations_with_replacement(enumerate(units), 2):
+        block = series(np.block([[A, E, F, zero], [zero, A, zero, F], [zero, zero, A, E], [zero, zero, zero, A]]))
+        second[..., i, j] = second[..., j, i] = block[:, :n, 3 * n :]
+        first[..., i], first[..., j] = block[:, :n, n : 2 * n], block[:, :n, 2 * n : 3 * n]
+    return {"value": block[:, :n, :n], "first": first, "second": second}
+
+
+def series(A):
+    """The exponential of a stack of matrices of norm up to 6 by its power series: 50 terms leave 6^50/50! < 1e-25."""
+    term = total = np.broadcast_to(np.eye(A.shape[-1], dtype=A.dtype), A.shape)
+    for j in range(1, 50):
+        term = term @ A / j
+        total = total + term
+    return total
+
+
+def points(group):
+    """Angles times axes, for SE(3) times unit translations; axis and translation parallel, across and oblique."""
+    if group == "SO3":
+        return np.array([t * axis for t, axis in itertools.product(ANGLES, AXES)])
+    return np.array([[*(t * axis), *v] for t, axis, v in itertools.product(ANGLES, AXES, TRANSLATIONS)])
+
+
+@pytest.fixture(scope="module", params=["SO3", "SE3"])
+def group(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def truths(group):
+    """Value, Jacobian and Hessian for each dtype, at the points as that dtype rounds them."""
+
+    return {dtype: truth(group, points(group).astype(dtype).astype(float)) for dtype in (np.float64, np.float32)}
+
+
+@pytest.fixture(scope="module")
+def results(group):
+    exp = so3.exp if group == "SO3" else lambda x: se3.exp(x).as_matrix()
+    functions = {
+        "value": exp,
+        "jacfwd": jax.jacfwd(exp),
+        "jacrev": jax.jacrev(exp),
+        "hessian": jax.jacfwd(jax.jacrev(exp)),
+    }
+    evaluate = jax.jit(lambda xs: {name: jax.vmap(function)(xs) for name, function in functions.items()})
+    return {dtype: evaluate(jnp.asarray(points(group).astype(dtype))) for dtype in (np.float64, np.float32)}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    "what, of_truth", [("value", "value"), ("jacfwd", "first"), ("jacrev", "first"), ("hessian", "second")]
+)
+def test_against_matrix_exponential(results, truths, dtype, what, of_truth):
+    result, expected = results[dtype][what], truths[dtype][of_truth]
+    assert result.dtype == dtype
+    error = np.max(np.abs(np.asarray(result, float) - expected), axis=tuple(range(1, expected.ndim)))
+    # The power series loses up to exp(6) = 400 of its own precision.
+    bound = BOUNDS[what] * np.finfo(dtype).eps + 400 * np.finfo(np.longdouble).eps
+    assert np.all(error <= bound), f"worst {error.max() / np.finfo(dtype).eps:.0f} eps at point {error.argmax()}"
+
+
+def test_the_reference_is_the_matrix_exponential(group, truths):
+    value = truths[np.float64]["value"]
+    expected = np.stack([expm(generator(group, x)) for x in points(group)])
+    np.testing.assert_allclose(value.astype(float), expected, atol=100 * np.finfo(float).eps)  # SciPy's own error
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_tip_of_a_straight_rod_bends_with_half_its_length_squared(dtype):
+    length, eps = 1.7, np.finfo(dtype).eps
+
+    def tip(curvatures):
+        straight = jnp.array([0, 0, 1], curvatures.dtype)
+        return se3.exp(length * jnp.concatenate([curvatures, straight])).position
+
+    forward, reverse = jax.jacfwd(tip), jax.jacrev(tip)
+    derivatives = jax.jit(lambda k: ([forward(k), reverse(k)], [jax.jacrev(forward)(k), jax.jacfwd(reverse)(k)]))
+    slopes, bendings = derivatives(jnp.zeros(3, dtype))
+    # x = (1 - cos(k L)) / k for a curvature k about y, so dx/dk = L^2 / 2 at k = 0; about x it is -y. Not L^2, not L^2/4.
+    half = length**2 / 2
+    for slope in slopes:
+        np.testing.assert_allclose(slope, [[0, half, 0], [-half, 0, 0], [0, 0, 0]], atol=8 * half * eps)
+    # z = sin(k L) / k, so d2z/dk2 = -L^3 / 3, for both curvatures, and no twist moves the tip.
+    third = length**3 / 3
+    for bending in bendings:
+        np.testing.assert_allclose(bending[2], np.diag([-third, -third, 0]), atol=16 * third * eps)
+
+
+def test_slope_of_the_tip_near_straight():
+    tip = lambda k: se3.exp(jnp.stack([0.0 * k, k, 0.0 * k, 0.0 * k, 0.0 * k, 0.0 * k + 1.0])).position[0]
+    k = np.array([0.0, 1e-12, 1e-9, 1e-6, 1e-3])
+    # d/dk (1 - cos k) / k = 1/2 - k^2/8 + k^4/144 - ...
+    expected = 1 / 2 - k**2 / 8 + k**4 / 144
+    slope = jax.jit(jax.vmap(jax.grad(tip)))(jnp.asarray(k))
+    np.testing.assert_allclose(slope, expected, atol=10 * np.finfo(float).eps)
+
+
+def test_third_derivative_is_finite_at_zero():
+    # exp is entire, so no order of derivative may meet a singular branch: d3 R / dw_x^3 = hat(e_x)^3 = -hat(e_x).
+    rotation = lambda x: so3.exp(jnp.stack([x, 0.0 * x, 0.0 * x]))
+    third = jax.jit(jax.jacfwd(jax.jacrev(jax.jacfwd(rotation))))(0.0)
+    np.testing.assert_allclose(third, -hat([1, 0, 0]), atol=100 * np.finfo(float).eps)
