@@ -21,9 +21,10 @@ install_import_hook(
     "beartype.beartype",
 )
 
-import hydrostat  # noqa: E402, F401  switches JAX to float64, and must come after the hook
 import jax  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
+
+import hydrostat  # noqa: E402, F401  switches JAX to float64; comes after the hook
 
 # Compiling is most of the time that the tests take: keep all of it, however small.
 jax.config.update("jax_compilation_cache_dir", str(Path(__file__).parents[1] / ".cache" / "jax-tests"))

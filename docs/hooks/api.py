@@ -32,9 +32,13 @@ def _modules() -> list[str]:
 def _page(name: str) -> str:
     """A module's own names, then those of its submodules that are public by name."""
     blocks = [f"# hydrostat.{name}", f"::: hydrostat.{name}"]
+    exported = _exported(_PACKAGE / name / "__init__.py") or []
     for submodule in _public_submodules(_PACKAGE / name):
+        # What the package shows already is not shown again.
+        seen = "|".join(["_.*", *(other for other in exported if other != submodule)])
         full = f"hydrostat.{name}.{submodule}"
-        blocks += [f"## {full}", f"::: {full}\n    options:\n      heading_level: 3"]
+        options = f"    options:\n      heading_level: 3\n      filters: ['!^({seen})$']"
+        blocks += [f"## {full}", f"::: {full}\n{options}"]
     return "\n\n".join(blocks) + "\n"
 
 
@@ -49,6 +53,8 @@ def _public_submodules(package: Path) -> list[str]:
 
 def _exported(path: Path) -> list[str] | None:
     """The strings of `__all__`, where it is a plain list of them."""
+    if not path.exists():
+        return None
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "__all__" for t in node.targets):
             return ast.literal_eval(node.value)

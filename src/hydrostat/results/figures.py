@@ -46,7 +46,7 @@ def frame_space(axes, points: np.ndarray) -> None:
     middle, half = (low + high) / 2.0, max(float((high - low).max()) / 2.0, 1e-3)
     for set_limits, centre in zip((axes.set_xlim, axes.set_ylim, axes.set_zlim), middle, strict=True):
         set_limits(centre - half, centre + half)
-    axes.set_box_aspect((1, 1, 1))
+    axes.set_box_aspect((1, 1, 1), zoom=0.88)
     for name, set_label in (("x [m]", axes.set_xlabel), ("y [m]", axes.set_ylabel), ("z [m]", axes.set_zlabel)):
         set_label(name, fontsize=8)
     axes.tick_params(labelsize=7)

@@ -203,9 +203,9 @@ def _draw(path: Path, own: Variant, motions: dict[str, WireMotion], title: str) 
     """The arm from start to goal, the bend vectors' paths, the wires, and how far each way strays."""
     from hydrostat.results import figures
 
-    figure = figures.new_figure(12.5, 7.5)
+    figure = figures.new_figure(13.5, 7.5)
     figure.suptitle(title, x=0.01, ha="left", fontsize=11)
-    grid = figure.add_gridspec(2, 3)
+    grid = figure.add_gridspec(2, 3, width_ratios=[1.4, 1, 1])
     space = figure.add_subplot(grid[:, 0], projection="3d")
     smooth = motions["smooth"]
     shown = smooth.wanted(np.linspace(0.0, smooth.duration, 7))

@@ -1,0 +1,39 @@
+"""Run all benchmarks, each in a process of its own on one core, and write results.json and results.md."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+BENCHMARKS = ("forward_kinematics",)
+
+
+def main():
+    results = {}
+    for name in BENCHMARKS:
+        print(f"{name} ...", file=sys.stderr)
+        done = subprocess.run(
+            [sys.executable, str(HERE / f"{name}.py")],
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+            preexec_fn=one_core if hasattr(os, "sched_setaffinity") else None,
+        )
+        results[name] = json.loads(done.stdout.splitlines()[-1])
+    (HERE / "results.json").write_text(json.dumps(results, indent=1) + "\n")
+    lines = ["# Results of `make bench`", "", "Best of several runs, one core. Ratios above 1 mean hydrostat is faster.", ""]
+    for name, report in results.items():
+        lines += [f"## {name}", "", "| figure | value |", "|---|---|"]
+        lines += [f"| {key} | {value:.4g} |" for key, value in report.items()] + [""]
+    (HERE / "results.md").write_text("\n".join(lines))
+    print((HERE / "results.md").read_text())
+
+
+def one_core():
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""A running scenario that is killed or interrupted keeps what it had recorded."""
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import hydrostat
+
+MOVES = 2_000_000  # more than any of these runs gets to
+
+
+def start(folder):
+    command = [sys.executable, "-m", "hydrostat.cli", "run", "tentacle-repeatability", "--no-figures", "--json"]
+    return subprocess.Popen(
+        [*command, "--set", f"moves={MOVES}", "--out", str(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+
+
+def committed(folder):
+    try:
+        return hydrostat.load(folder / "tentacle-repeatability").sizes["move"]
+    except (FileNotFoundError, ValueError):
+        return 0  # nothing is recorded yet
+
+
+def wait_for_rows(process, folder):
+    deadline = time.monotonic() + 120
+    while committed(folder) == 0:
+        assert process.poll() is None, process.stderr.read()
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def kill_at_a_random_moment(folder, delay):
+    """Rows that were on disk a second before the kill, and the data found after it."""
+    process = start(folder)
+    try:
+        wait_for_rows(process, folder)
+        begun = time.monotonic()
+        seen = []
+        while time.monotonic() < begun + delay:
+            seen.append((time.monotonic(), committed(folder)))
+            time.sleep(0.02)
+        killed = time.monotonic()
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    finally:
+        process.kill()
+        process.communicate()
+    earlier = max((rows for moment, rows in seen if moment <= killed - 1.0), default=0)
+    return earlier, hydrostat.load(folder / "tentacle-repeatability").load()
+
+
+@pytest.mark.slow
+def test_twenty_kills_lose_nothing_older_than_a_second(tmp_path):
+    delays = random.Random(1)
+    trials = [(tmp_path / str(i), delays.uniform(0.0, 2.5)) for i in range(20)]
+    with ThreadPoolExecutor(3) as pool:
+        results = list(pool.map(lambda trial: kill_at_a_random_moment(*trial), trials))
+    assert sum(earlier > 0 for earlier, _ in results) >= 5  # enough of them ran for more than a second
+    for earlier, data in results:
+        assert data.sizes["move"] >= max(earlier, 1)
+        assert not data.attrs["complete"]
+        # Every row is whole: moves are numbered, errors are positive and finite, noise is not the fill value.
+        assert np.array_equal(data["move"].values, np.arange(data.sizes["move"]))
+        assert np.all(np.isfinite(data["wire_error"]))
+        assert np.all(data["angle_error"] > 0.0)
+
+
+def test_ctrl_c_ends_within_a_second_and_keeps_the_data(tmp_path):
+    process = start(tmp_path)
+    try:
+        wait_for_rows(process, tmp_path)
+        sent = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+        took = time.monotonic() - sent
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert out == b""
+    assert b"interrupted" in err
+    assert b"Traceback" not in err
+    assert took < 3.0  # a second is the promise; the rest is for a loaded machine
+    assert committed(tmp_path) > 0

@@ -1,0 +1,156 @@
+"""The tentacle's scenarios through the command line: the contract of the report, and what each must show."""
+
+import json
+
+import numpy as np
+import pytest
+
+import hydrostat
+from hydrostat.cli import main
+
+REPORT_KEYS = [
+    "scenario",
+    "sim_seconds",
+    "wall_seconds",
+    "compile_seconds",
+    "real_time_factor",
+    "dt",
+    "steps",
+    "metrics",
+    "files",
+]
+
+
+def run(capsys, tmp_path, *arguments):
+    code = main(["run", *arguments, "--json", "--no-figures", "--out", str(tmp_path)])
+    printed = capsys.readouterr()
+    assert code == 0, printed.err
+    report = json.loads(printed.out)  # exactly one object, or this fails
+    assert list(report) == REPORT_KEYS
+    assert report["scenario"] == arguments[0]
+    assert all(report[key] is None for key in ("sim_seconds", "dt", "steps", "real_time_factor"))
+    assert report["wall_seconds"] > 0.0
+    return report
+
+
+def test_move(capsys, tmp_path):
+    report = run(capsys, tmp_path, "tentacle-move")
+    metrics = report["metrics"]
+    assert metrics["wire_round_trip_rad"] <= 1e-9
+    assert metrics["path_deviation_constant_speed_mm"] <= 1e-6
+    assert metrics["path_deviation_smooth_mm"] <= 1e-6
+    assert metrics["path_deviation_stepped_mm"] > 0.1
+    assert 0.0 < metrics["compression_max_mm"] <= metrics["compression_bound_mm"] == 1e-3
+    assert metrics["compression_constant_speed_mm"] > metrics["compression_max_mm"]
+    assert 0.0 < metrics["tip_error_mm"] <= metrics["tip_step_bound_mm"] < 0.05
+    assert len(metrics["pulses"]) == 9
+    assert all(isinstance(count, int) for count in metrics["pulses"])
+    # On the cylinder the three wires of a segment keep their sum: so do the pulses, to rounding of each.
+    assert all(abs(sum(metrics["pulses"][i : i + 3])) <= 1 for i in (0, 3, 6))
+
+    data = hydrostat.load(report["files"]["folder"])
+    assert data.attrs["complete"]
+    assert float(np.max(np.abs(data["bend"] - data["bend_wanted"]))) < 1e-4  # some steps of 0.25 um on 45 mm
+    assert data["pulses"].values[-1].tolist() == metrics["pulses"]
+    with open(report["files"]["pulses"]) as file:
+        assert sum(1 for _ in file) - 1 >= sum(map(abs, metrics["pulses"]))
+
+
+def test_stepped_way_shrinks_with_the_steps(capsys, tmp_path):
+    strays = [
+        run(capsys, tmp_path, "tentacle-move", "--set", f"step_rad={step}", "--set", "pulse_file=false")["metrics"][
+            "path_deviation_stepped_mm"
+        ]
+        for step in (0.8, 0.2)
+    ]
+    assert strays[1] < strays[0] / 8.0
+
+
+@pytest.mark.parametrize("robot", ["tentacle_cone", "tentacle_soft", "tentacle_through"])
+def test_move_of_the_other_robots(capsys, tmp_path, robot):
+    keys = ("--set", "pulse_file=false", "--set", "compression_bound_mm=1e-5", "--set", "seconds=10")
+    metrics = run(capsys, tmp_path, "tentacle-move", "--robot", robot, *keys)["metrics"]
+    assert metrics["wire_round_trip_rad"] <= 1e-9
+    assert metrics["compression_max_mm"] <= 1e-5
+    assert metrics["path_deviation_smooth_mm"] <= 1e-5
+    assert metrics["tip_error_mm"] <= metrics["tip_step_bound_mm"]
+
+
+def test_shape(capsys, tmp_path):
+    report = run(capsys, tmp_path, "tentacle-shape")
+    metrics = report["metrics"]
+    assert metrics["recovery_error_mm"] <= 1e-6
+    assert metrics["residual_pose_mm"] <= 1e-6
+    assert metrics["reachable_pose"] is True
+    assert metrics["reachable_far"] is False
+    # No arm of length L reaches 1.3 L.
+    assert metrics["residual_far_mm"] >= 0.3 * 1050 - 1e-6
+    assert 0.0 < metrics["residual_helix_mm"] < metrics["residual_helix_max_mm"] < 20.0
+    assert 0.0 < metrics["residual_scurve_mm"] < metrics["residual_scurve_max_mm"] < 30.0
+
+
+def test_shape_of_a_users_curve_and_target(capsys, tmp_path):
+    s = np.linspace(0.0, 1.6, 90)
+    curve = tmp_path / "line.csv"
+    curve.write_text("x,y,z\n" + "\n".join(f"0.0,0.0,{z}" for z in s) + "\n")
+    code = main(
+        ["run", "tentacle-shape", "--set", f"curve={curve}", "--set", "target=[0.0, 0.0, 3.0]", "--json"]
+        + ["--no-figures", "--out", str(tmp_path)]
+    )
+    printed = capsys.readouterr()
+    assert code == 0
+    metrics = json.loads(printed.out)["metrics"]
+    assert metrics["residual_file_mm"] < 1e-6
+    assert metrics["points_beyond_arm"] == np.sum(s > 1.05 * 1.001)
+    assert metrics["reachable_target"] is False
+    assert metrics["residual_target_mm"] == pytest.approx(1950.0, abs=1e-3)
+    assert "your target: out of reach" in printed.err
+
+
+def test_repeatability_agrees_with_the_noise(capsys, tmp_path):
+    report = run(capsys, tmp_path, "tentacle-repeatability", "--set", "moves=20000", "--seed", "7")
+    metrics = report["metrics"]
+    moves = 20000
+    mean, spread = np.array(metrics["angle_error_mean_deg"]), np.array(metrics["angle_error_std_deg"])
+    expected_mean, expected_std = np.array(metrics["expected_mean_deg"]), np.array(metrics["expected_std_deg"])
+    assert np.all(np.abs(mean - expected_mean) <= 3.0 * expected_std / np.sqrt(moves))
+    # The standard error of a standard deviation; the errors' distribution is near Rayleigh's, of kurtosis 3.245.
+    assert np.all(np.abs(spread - expected_std) <= 3.0 * expected_std * np.sqrt((3.245 - 1.0) / (4.0 * moves)))
+    assert metrics["paper_mean_deg"] == [0.083, 0.1, 0.65]
+    # The propagation itself, by hand, for the first link: a bend vector has the variance (2/3) (noise / offset)^2 in
+    # both directions; along the bend the link's direction follows it, across by sin(theta) / theta of it.
+    theta, sigma = np.deg2rad(40.0), np.sqrt(2.0 / 3.0) * 0.066 / 45.0
+    a, b = sigma, sigma * np.sin(theta) / theta
+    samples = np.random.default_rng(0).standard_normal((400_000, 2)) * [a, b]
+    by_hand = np.rad2deg(np.mean(np.hypot(*samples.T)))
+    assert expected_mean[0] == pytest.approx(by_hand, rel=3e-3)
+
+
+def test_repeatability_without_noise_leaves_the_quantisation(capsys, tmp_path):
+    settings = ("--set", "moves=3", "--set", "wire_noise_mm=0.0")
+    metrics = run(capsys, tmp_path, "tentacle-repeatability", *settings)["metrics"]
+    assert metrics["angle_error_mean_deg"] == pytest.approx(metrics["quantisation_error_deg"], rel=1e-9)
+    assert metrics["angle_error_std_deg"] == pytest.approx([0.0, 0.0, 0.0], abs=1e-12)
+    # Half a step of 0.25 um on three wires at 45 mm: at most 2 x 0.125e-6 / 0.045 rad per bend, over three links.
+    assert 0.0 < max(metrics["quantisation_error_deg"]) < 3 * np.rad2deg(2 * 0.125e-6 / 0.045)
+
+
+def test_same_seed_same_numbers(capsys, tmp_path):
+    reports = [run(capsys, tmp_path, "tentacle-repeatability", "--set", "moves=40", "--seed", "3") for _ in range(2)]
+    assert reports[0]["metrics"] == reports[1]["metrics"]
+    assert reports[0]["files"]["folder"] != reports[1]["files"]["folder"]
+    assert reports[1]["files"]["folder"].endswith("tentacle-repeatability-2")
+
+
+def test_figures_and_replay_are_written(capsys, tmp_path):
+    code = main(["run", "tentacle-repeatability", "--set", "moves=50", "--out", str(tmp_path)])
+    printed = capsys.readouterr().out
+    assert code == 0
+    folder = tmp_path / "tentacle-repeatability"
+    assert (folder / "figure.png").read_bytes().startswith(b"\x89PNG")
+    assert b"<html" in (folder / "replay.html").read_bytes()[:2000].lower()
+    # The table, and the paths that a user looks for.
+    for expected in ("angle_error_mean_deg", str(folder / "figure.png"), str(folder / "replay.html")):
+        assert expected in printed.replace("\n", "")
+    stored = json.loads((folder / "metrics.json").read_text())
+    assert stored["settings"]["moves"] == 50
