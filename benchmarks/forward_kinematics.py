@@ -101,7 +101,9 @@ def main():
 
     seconds = {"hydrostat": best_of(lambda: jax.block_until_ready(tips(q_jax)), 7)}
     seconds["numpy_same_formulas"] = best_of(lambda: numpy_chain(numpy_exponential, q), 3)
-    seconds["numpy_same_formulas_in_pieces"] = best_of(lambda: in_pieces(lambda q: numpy_chain(numpy_exponential, q), q), 3)
+    seconds["numpy_same_formulas_in_pieces"] = best_of(
+        lambda: in_pieces(lambda q: numpy_chain(numpy_exponential, q), q), 3
+    )
     seconds["numpy_arcs_in_pieces"] = best_of(lambda: in_pieces(lambda q: numpy_chain(numpy_arc, q), q), 3)
     report = {f"{name}_ns_per_shape": 1e9 * value / SHAPES for name, value in seconds.items()}
     for name, value in seconds.items():

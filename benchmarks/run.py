@@ -23,7 +23,12 @@ def main():
         )
         results[name] = json.loads(done.stdout.splitlines()[-1])
     (HERE / "results.json").write_text(json.dumps(results, indent=1) + "\n")
-    lines = ["# Results of `make bench`", "", "Best of several runs, one core. Ratios above 1 mean hydrostat is faster.", ""]
+    lines = [
+        "# Results of `make bench`",
+        "",
+        "Best of several runs, one core. Ratios above 1 mean hydrostat is faster.",
+        "",
+    ]
     for name, report in results.items():
         lines += [f"## {name}", "", "| figure | value |", "|---|---|"]
         lines += [f"| {key} | {value:.4g} |" for key, value in report.items()] + [""]

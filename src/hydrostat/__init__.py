@@ -21,7 +21,19 @@ _os.environ.setdefault("JAX_ENABLE_X64", "1")
 if "jax" in _sys.modules:
     _sys.modules["jax"].config.update("jax_enable_x64", True)
 
-_MODULES = ("actuation", "bodies", "control", "lie", "mechanics", "results", "robots", "scenarios", "segments", "viewer")
+_MODULES = (
+    "actuation",
+    "bodies",
+    "control",
+    "lie",
+    "mechanics",
+    "results",
+    "robots",
+    "scenarios",
+    "segments",
+    "viewer",
+    "errors",
+)
 _NAMES = {"SE3": "lie", "load": "results"}
 
 __all__ = [

@@ -144,7 +144,9 @@ def _run(options) -> int:
 
 def _run_help(name: str | None) -> str:
     """What `hydrostat run [SCENARIO] --help` prints."""
-    usage = "usage: hydrostat run SCENARIO [--robot NAME|FILE.toml] [--set KEY=VALUE]... [--seed N] [--out DIR] [--json]"
+    usage = (
+        "usage: hydrostat run SCENARIO [--robot NAME|FILE.toml] [--set KEY=VALUE]... [--seed N] [--out DIR] [--json]"
+    )
     usage += " [--no-figures]"
     if name is None:
         return f"{usage}\n\n`hydrostat list` names the scenarios; `hydrostat run SCENARIO --help` lists its keys."

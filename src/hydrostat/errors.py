@@ -40,7 +40,9 @@ def number(name: str, value: object, *, above=None, least=None, most=None) -> fl
         result = float(value)
     except OverflowError:
         result = math.inf
-    within = (above is None or result > above) and (least is None or result >= least) and (most is None or result <= most)
+    within = (
+        (above is None or result > above) and (least is None or result >= least) and (most is None or result <= most)
+    )
     if not math.isfinite(result) or not within:
         raise InputError(f"`{name}` must be a finite number{bounds}; got {shown(value)}")
     return result

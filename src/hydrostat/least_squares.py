@@ -11,6 +11,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from hydrostat.lie import small
+
+_UNROLL_UP_TO = 6  # unknowns: below, a library call costs more than the arithmetic
 _FIRST_DAMPING = 1e-3
 _LEAST_DAMPING = 1e-14  # of the largest diagonal entry: what keeps a rank-deficient system solvable
 
@@ -71,4 +74,6 @@ def least_squares(
 def _solve(A, g, damping):
     """(A + damping max(diag A) I)^-1 g for a symmetric positive matrix."""
     damped = A + damping * jnp.max(jnp.diagonal(A)) * jnp.eye(len(g))
+    if len(g) <= _UNROLL_UP_TO:
+        return small.solve_positive(damped, g)
     return jax.scipy.linalg.cho_solve(jax.scipy.linalg.cho_factor(damped), g)

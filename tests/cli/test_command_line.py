@@ -84,7 +84,10 @@ def test_new_writes_a_robot_that_runs(capsys, tmp_path):
         (("run", "tentacle-move", "--set", "way=jump"), "`way` must be one of stepped, constant_speed, smooth"),
         (("run", "tentacle-move", "--set", "pulse_file=1"), "`pulse_file` must be true or false; got 1"),
         (("run", "tentacle-move", "--set", "goal_theta_deg=[1, 2]"), "must be a list of 3 numbers, one per segment"),
-        (("run", "tentacle-move", "--set", "goal_theta_deg=[1, 2, 400]"), "`goal_theta_deg[2]` must be a finite number"),
+        (
+            ("run", "tentacle-move", "--set", "goal_theta_deg=[1, 2, 400]"),
+            "`goal_theta_deg[2]` must be a finite number",
+        ),
         (("run", "tentacle-move", "--set", "goal_theta_deg=90"), "`goal_theta_deg` must be a list"),
         (("run", "tentacle-repeatability", "--set", "moves=1.5"), "`moves` must be a whole number from 2"),
         (("run", "tentacle-move", "--seed", "-1"), "--seed must be a whole number from 0"),

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 _SAMPLES = 20_000  # of a movement, to bracket the pulses in
-_POLISH = 6  # Newton steps, kept within the bracket
+_POLISH = 3  # Newton steps, kept within the bracket
 
 
 @dataclass(frozen=True)

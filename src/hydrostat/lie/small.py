@@ -29,3 +29,22 @@ def norm(x: Float[Array, "*batch j"]) -> Float[Array, "*batch"]:
     square = dot(x, x)
     zero = square == 0.0
     return jnp.where(zero, 0.0, jnp.sqrt(jnp.where(zero, 1.0, square)))
+
+
+def solve_positive(A: Float[Array, "*batch j j"], b: Float[Array, "*batch j"]) -> Float[Array, "*batch j"]:
+    """The solution of A x = b for a small symmetric positive definite matrix, by an unrolled L D L^T."""
+    size = A.shape[-1]
+    L: list[list] = [[None] * size for _ in range(size)]
+    D: list = []
+    for i in range(size):
+        for j in range(i):
+            known = sum((L[i][k] * L[j][k] * D[k] for k in range(j)), start=jnp.zeros_like(b[..., 0]))
+            L[i][j] = (A[..., i, j] - known) / D[j]
+        D.append(A[..., i, i] - sum((L[i][k] ** 2 * D[k] for k in range(i)), start=jnp.zeros_like(b[..., 0])))
+    y: list = []
+    for i in range(size):
+        y.append(b[..., i] - sum((L[i][k] * y[k] for k in range(i)), start=jnp.zeros_like(b[..., 0])))
+    x: list = [None] * size
+    for i in reversed(range(size)):
+        x[i] = y[i] / D[i] - sum((L[k][i] * x[k] for k in range(i + 1, size)), start=jnp.zeros_like(b[..., 0]))
+    return jnp.stack(x, -1)

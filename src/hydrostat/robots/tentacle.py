@@ -45,10 +45,7 @@ def tentacle(shape: str = "cylinder", wires: str = "hard", routing: str = "decou
     whole("bays", bays, least=1, most=200)
     circles = CONE_WIRE_CIRCLES if shape == "cone" else (WIRE_CIRCLE,) * (SEGMENTS + 1)
     radii = tuple(round(circle + WALL, 6) for circle in circles)
-    segments = tuple(
-        SegmentSpec(SEGMENT_LENGTH, radii[i : i + 2], ("bend_x", "bend_y"))
-        for i in range(SEGMENTS)
-    )
+    segments = tuple(SegmentSpec(SEGMENT_LENGTH, radii[i : i + 2], ("bend_x", "bend_y")) for i in range(SEGMENTS))
     tendons = []
     for number in range(1, SEGMENTS + 1):
         start = 1 if routing == "through" else number

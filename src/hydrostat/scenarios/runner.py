@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from hydrostat.errors import InputError
 from hydrostat.results import check_metrics, new_folder, write_json
 from hydrostat.robots.catalogue import find_robot
 from hydrostat.scenarios.base import Outcome, Progress, Run
@@ -35,7 +36,10 @@ def run_scenario(
     scenario.check_robot(spec)
     values = scenario.settings(settings or {}, spec)
 
-    folder = new_folder(Path(out), scenario.name)
+    try:
+        folder = new_folder(Path(out), scenario.name)
+    except OSError as error:
+        raise InputError(str(error)) from None
     on_folder(folder)
     progress = progress or Progress()
     run = Run(spec, values, seed, folder, progress)

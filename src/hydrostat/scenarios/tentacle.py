@@ -93,7 +93,9 @@ def replay(path: Path, robot: Robot, times: np.ndarray, bends: np.ndarray, title
     nodes = positions.shape[1]
     section = robot.arm.section
     inner = np.linspace(0.0, 1.0, _POINTS_PER_SEGMENT + 1)[1:]
-    radii = np.concatenate([np.asarray(section.radius_base)[:1], *(_radii(section, i, inner) for i in range(robot.arm.count))])
+    radii = np.concatenate(
+        [np.asarray(section.radius_base)[:1], *(_radii(section, i, inner) for i in range(robot.arm.count))]
+    )
     tube = Tube("arm", positions, rotations, radii)
     path_of_tip = Line("path of the tip", positions[:, -1], color=(120, 120, 120))
     lines = [_wire(robot, wire, positions, rotations, radii) for wire in range(len(robot.tendons.ends_at))]

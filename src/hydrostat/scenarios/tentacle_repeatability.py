@@ -43,11 +43,16 @@ def repeatability(run: Run) -> Outcome:
     rng = np.random.default_rng(run.seed)
     errors = np.empty((set_.moves, robot.arm.count))
     variables = [
-        Variable("angle_error", ("link",), (robot.arm.count,), "rad", "angle between the link's direction and its goal"),
+        Variable(
+            "angle_error", ("link",), (robot.arm.count,), "rad", "angle between the link's direction and its goal"
+        ),
         Variable("wire_error", ("wire",), (len(lengths),), "m", "noise of each wire at arrival"),
     ]
     attributes = {"scenario": "tentacle-repeatability", "robot": run.robot.name}
-    with run.timed(), run.recorder(variables, set_.moves, axis="move", axis_unit="1", attributes=attributes) as recorder:
+    with (
+        run.timed(),
+        run.recorder(variables, set_.moves, axis="move", axis_unit="1", attributes=attributes) as recorder,
+    ):
         for first in range(0, set_.moves, _BLOCK):
             count = min(_BLOCK, set_.moves - first)
             wire_errors = noise * rng.standard_normal((_BLOCK, len(lengths)))

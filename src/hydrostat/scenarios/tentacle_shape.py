@@ -96,7 +96,9 @@ def _named(what: str, reachable: bool, miss: float, turn: float) -> str:
     """The outcome for a target, in words."""
     if reachable:
         return f"{what}: reached"
-    return f"{what}: out of reach; the nearest shape misses it by {1e3 * miss:.1f} mm and {np.rad2deg(turn):.1f} degrees"
+    return (
+        f"{what}: out of reach; the nearest shape misses it by {1e3 * miss:.1f} mm and {np.rad2deg(turn):.1f} degrees"
+    )
 
 
 @eqx.filter_jit
@@ -159,9 +161,7 @@ def read_curve(path: str) -> np.ndarray:
 def _target(values: tuple[float, ...]) -> tuple[SE3, str]:
     """A tip target x, y, z [m], or with the azimuth and the polar angle of its direction [deg]."""
     if len(values) not in (3, 5):
-        raise InputError(
-            f"`target` must be x, y, z, or x, y, z, azimuth_deg, polar_deg; got {len(values)} numbers"
-        )
+        raise InputError(f"`target` must be x, y, z, or x, y, z, azimuth_deg, polar_deg; got {len(values)} numbers")
     position = jnp.array(values[:3])
     if len(values) == 3:
         return SE3(jnp.eye(3), position), "position"

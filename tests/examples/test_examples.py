@@ -1,0 +1,29 @@
+"""Every example runs, and so does the README's."""
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
+def test_example_runs(example, capsys):
+    runpy.run_path(str(example))
+    assert capsys.readouterr().out.strip()
+
+
+def test_the_readme_example_runs(capsys):
+    code = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL).group(1)
+    exec(compile(code, "README.md", "exec"), {})
+    assert "(9, 3, 2)" in capsys.readouterr().out
+
+
+def test_the_readme_names_every_scenario_and_robot():
+    from hydrostat.robots import ROBOTS
+    from hydrostat.scenarios import SCENARIOS
+
+    text = (ROOT / "README.md").read_text()
+    assert [name for name in [*SCENARIOS, *ROBOTS] if f"`{name}`" not in text] == []
