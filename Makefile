@@ -54,7 +54,7 @@ lint: $(VENV)/.dev
 	@$(BIN)/pyright
 
 docs: $(VENV)/.docs
-	@$(BIN)/mkdocs build --strict --quiet --site-dir site
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site
 	@echo "site/index.html"
 
 bench: $(VENV)/.bench

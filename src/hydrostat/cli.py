@@ -107,11 +107,11 @@ def _list(options) -> int:
 
 
 def _run(options) -> int:
-    if options.scenario is None and not options.help:
-        raise InputError("`hydrostat run` needs a scenario; `hydrostat list` names them")
     if options.help:
         print(_run_help(options.scenario))
         return 0
+    if options.scenario is None:
+        raise InputError("`hydrostat run` needs a scenario; `hydrostat list` names them")
     from hydrostat.scenarios.runner import run_scenario
 
     folders: list[Path] = []
@@ -153,11 +153,11 @@ def _run_help(name: str | None) -> str:
     scenario = find_scenario(name)
     lines = [usage, "", f"{scenario.name}: {scenario.summary}"]
     lines += [f"robot: {scenario.robot} unless --robot says otherwise; accepts {scenario.accepts}", "", "keys:"]
-    rows = [(key.name, _toml(key.default), key.unit, key) for key in scenario.keys]
-    widths = [max(len(row[i]) for row in rows) for i in range(3)]
-    for name, default, unit, key in rows:
+    rows = [(key.name, _toml(key.default), key.unit) for key in scenario.keys]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row, key in zip(rows, scenario.keys, strict=True):
         choices = f" ({' | '.join(key.options)})" if key.options else ""
-        cells = f"{name:<{widths[0]}}  {default:<{widths[1]}}  {unit:<{widths[2]}}"
+        cells = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
         lines.append(f"  {cells}  {key.meaning}{choices}")
     return "\n".join(lines)
 

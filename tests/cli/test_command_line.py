@@ -142,7 +142,7 @@ def test_bad_robot_files_as_real_processes(tmp_path, fault):
     file.write_bytes(content)
     done = subprocess.run(
         [sys.executable, "-m", "hydrostat.cli", "run", "tentacle-move", "--robot", str(file), "--json"],
-        capture_output=True, text=True, timeout=60, cwd=tmp_path,
+        capture_output=True, text=True, timeout=60, cwd=tmp_path, check=False,
     )  # fmt: skip
     assert done.returncode == 2
     assert done.stdout == ""
@@ -155,7 +155,9 @@ def test_input_is_checked_before_jax_is_loaded(tmp_path):
         "import sys; from hydrostat.cli import main; "
         "code = main(['run', 'tentacle-move', '--set', 'seconds=never']); print(code, 'jax' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, cwd=tmp_path, check=False
+    )
     assert done.stdout.strip() == "2 False"
 
 

@@ -93,10 +93,8 @@ def test_shape_of_a_users_curve_and_target(capsys, tmp_path):
     s = np.linspace(0.0, 1.6, 90)
     curve = tmp_path / "line.csv"
     curve.write_text("x,y,z\n" + "\n".join(f"0.0,0.0,{z}" for z in s) + "\n")
-    code = main(
-        ["run", "tentacle-shape", "--set", f"curve={curve}", "--set", "target=[0.0, 0.0, 3.0]", "--json"]
-        + ["--no-figures", "--out", str(tmp_path)]
-    )
+    settings = ["--set", f"curve={curve}", "--set", "target=[0.0, 0.0, 3.0]"]
+    code = main(["run", "tentacle-shape", *settings, "--json", "--no-figures", "--out", str(tmp_path)])
     printed = capsys.readouterr()
     assert code == 0
     metrics = json.loads(printed.out)["metrics"]

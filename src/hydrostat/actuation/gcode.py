@@ -6,6 +6,8 @@ import numpy as np
 
 from hydrostat.errors import InputError
 
+_PLAIN = str.maketrans("()", "[]")  # a comment cannot hold another
+
 AXES = "XYZABCUVW"
 """The nine axis letters of the RS-274 dialect (NIST 6556; LinuxCNC): one per wire."""
 
@@ -23,7 +25,7 @@ def write_gcode(path: Path, times: np.ndarray, travel: np.ndarray, title: str) -
         raise InputError(f"G-code has {len(AXES)} axes; got {travel.shape[1]} wires")
     letters = AXES[: travel.shape[1]]
     lines = [
-        f"({title})",
+        f"({title.translate(_PLAIN)})",
         "(one axis per wire, in millimetres from the start; positive lengthens the wire)",
         "G21 G90 G93",
     ]

@@ -74,7 +74,8 @@ def _in_chunks(function, rows: np.ndarray):
     for start in range(0, len(rows), _CHUNK):
         piece = rows[start : start + _CHUNK]
         padded = np.concatenate([piece, np.repeat(piece[-1:], _CHUNK - len(piece), 0)])
-        pieces.append(jax.tree.map(lambda x, n=len(piece): np.asarray(x)[:n], function(padded)))
+        count = len(piece)
+        pieces.append(jax.tree.map(lambda x, count=count: np.asarray(x)[:count], function(padded)))
     return jax.tree.map(lambda *parts: np.concatenate(parts), *pieces)
 
 
@@ -179,10 +180,10 @@ def _spline_path(model: WireModel, start, goal, bound: float) -> tuple[CubicSpli
         between = np.linspace(0.0, 1.0, 4 * (knots - 1) + 1)
         exact = model.lengths(start + between[:, None, None] * (goal - start))
         lengths = path(between)
-        if np.max(np.abs(lengths - exact)) <= 0.5 * bound:
-            # Wires that pass through other segments can add up: look at the compression itself as well.
-            if np.max(np.abs(model.shapes(lengths).compression)) <= 0.9 * bound:
-                return path, knots
+        near = np.max(np.abs(lengths - exact)) <= 0.5 * bound
+        # Wires that pass through other segments can add up: look at the compression itself as well.
+        if near and np.max(np.abs(model.shapes(lengths).compression)) <= 0.9 * bound:
+            return path, knots
         if knots >= _MOST_KNOTS:
             raise InputError(f"`compression_bound` of {bound:g} m cannot be kept with {knots} knots; allow more")
         knots = 2 * knots - 1

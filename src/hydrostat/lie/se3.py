@@ -1,11 +1,10 @@
-"""Rigid motions. Twists and wrenches are (angular, linear), and belong to the body frame unless a name says otherwise."""
+"""Rigid motions. Twists and wrenches are (angular, linear), in the body frame unless a name says otherwise."""
 
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from hydrostat.lie import small
-from hydrostat.lie import so3
+from hydrostat.lie import small, so3
 from hydrostat.lie._stumpff import stumpff
 
 

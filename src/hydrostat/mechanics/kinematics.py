@@ -8,8 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from hydrostat.bodies import Arm
-from hydrostat.lie import SE3
-from hydrostat.lie import small
+from hydrostat.lie import SE3, small
 
 # Chains up to this long are unrolled, so that a batch of them compiles to one fused loop over the batch.
 _UNROLL_UP_TO = 8

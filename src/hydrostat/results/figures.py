@@ -1,5 +1,6 @@
 """Figures: a common look, and arms drawn in space. Arrays in, pictures out."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +35,7 @@ def draw_arm(axes, positions: np.ndarray, boundaries: np.ndarray, *, alpha: floa
     **Arguments:** `positions`: nodes from base to tip, (nodes, 3) [m]; `boundaries`: indices of the nodes where
     segments begin and end, the first and the last included.
     """
-    for i, (first, last) in enumerate(zip(boundaries[:-1], boundaries[1:], strict=True)):
+    for i, (first, last) in enumerate(pairwise(boundaries)):
         part = positions[first : last + 1]
         axes.plot(*part.T, color=COLORS[i % len(COLORS)], alpha=alpha, linewidth=width, solid_capstyle="round")
     axes.plot(*positions[boundaries].T, "o", color="#33322e", alpha=alpha, markersize=0.8 * width)

@@ -46,7 +46,9 @@ def load(path: str | os.PathLike[str]) -> xarray.Dataset:
 
     dataset.attrs["complete"] = complete
     if (folder / METRICS).exists():
-        dataset.attrs["metrics"] = _read_json(folder / METRICS)
+        report = _read_json(folder / METRICS)
+        dataset.attrs["metrics"] = report.get("metrics", report)
+        dataset.attrs["report"] = report
     return dataset
 
 

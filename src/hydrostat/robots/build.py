@@ -6,6 +6,7 @@ import numpy as np
 
 from hydrostat.actuation import Stepper, Tendons
 from hydrostat.bodies import Arm, Material, Section
+from hydrostat.errors import InputError
 from hydrostat.lie import SE3
 from hydrostat.robots.spec import MODES, RobotSpec
 from hydrostat.segments import StrainSegment
@@ -18,6 +19,12 @@ class Robot(eqx.Module):
     tendons: Tendons
     motor: Stepper | None
     name: str = eqx.field(static=True)
+
+    def require_motor(self) -> Stepper:
+        """The motors, for those who cannot do without."""
+        if self.motor is None:
+            raise InputError(f"{self.name} has no motors; add a [motor] table")
+        return self.motor
 
 
 def build_robot(spec: RobotSpec) -> Robot:

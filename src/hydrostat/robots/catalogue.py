@@ -42,5 +42,5 @@ def find_robot(name_or_file: str) -> RobotSpec:
     if name_or_file.endswith(".toml") or Path(name_or_file).exists():
         return read_robot(Path(name_or_file))
     raise InputError(
-        f"robot must be one of {listed(ROBOTS)}, or a .toml file (`hydrostat new` writes one); got {shown(name_or_file)}"
+        f"robot must be one of {listed(ROBOTS)}, or a .toml file as `hydrostat new` writes; got {shown(name_or_file)}"
     )

@@ -3,6 +3,7 @@
 import dataclasses
 import tomllib
 from pathlib import Path
+from typing import Any
 
 from hydrostat.errors import InputError, listed, shown, whole
 from hydrostat.robots.spec import BaseSpec, MaterialSpec, MotorSpec, RobotSpec, SegmentSpec, TendonSpec
@@ -70,12 +71,12 @@ def _segments(tables: list) -> tuple[SegmentSpec, ...]:
         whole_segment = _build(SegmentSpec, table, where)
         base, tip = whole_segment.radius
         for i in range(count):
-            radius = tuple(base + (tip - base) * j / count for j in (i, i + 1))
+            radius = tuple(base * (1 - j / count) + tip * (j / count) for j in (i, i + 1))
             segments.append(dataclasses.replace(whole_segment, length=whole_segment.length / count, radius=radius))
     return tuple(segments)
 
 
-def _build(kind: type, table: object, where: str):
+def _build(kind: type, table: object, where: str) -> Any:
     """One part of the robot from its table."""
     entries = _table(table, where)
     fields = dataclasses.fields(kind)
@@ -85,9 +86,13 @@ def _build(kind: type, table: object, where: str):
     if missing:
         raise InputError(f"`{missing[0]}` is missing in {where}")
     try:
-        return kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in entries.items()})
+        return kind(**_with_tuples(entries))
     except InputError as error:
         raise InputError(f"{error} in {where}") from None
+
+
+def _with_tuples(entries: dict[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in entries.items()}
 
 
 def _table(value: object, where: str) -> dict:

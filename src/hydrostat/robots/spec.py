@@ -105,7 +105,7 @@ class TendonSpec:
         azimuth = errors.number("azimuth_deg", self.azimuth_deg, least=-360.0, most=360.0)
         end = errors.whole("ends_at_segment", self.ends_at_segment, least=1, most=_MOST_SEGMENTS)
         start = errors.whole("starts_at_segment", self.starts_at_segment, least=1, most=end)
-        offset = errors.numbers("offset", self.offset, **_SIZE)
+        offset = errors.numbers("offset", self.offset, None, **_SIZE)
         boundaries = end - start + 2
         if len(offset) not in (2, boundaries):
             raise InputError(f"`offset` must be a list of 2 or {boundaries} numbers; got {len(offset)}")

@@ -6,8 +6,16 @@ from hydrostat.scenarios.base import Key, Scenario
 
 _WIRE_DRIVEN = "arms with bend_x, bend_y segments and three or more tendons ending at each; stepper motors"
 
-_ANGLES = {"least": -360.0, "most": 360.0}
-_BENDS = {"least": 0.0, "most": 170.0}
+
+def _angles(name: str, default: tuple[float, ...], meaning: str) -> Key:
+    """An azimuth for each segment."""
+    return Key(name, default, "deg", meaning, least=-360.0, most=360.0, per_segment=True)
+
+
+def _bends(name: str, default: tuple[float, ...], meaning: str) -> Key:
+    """A bend for each segment."""
+    return Key(name, default, "deg", meaning, least=0.0, most=170.0, per_segment=True)
+
 
 SCENARIOS = {
     scenario.name: scenario
@@ -21,13 +29,10 @@ SCENARIOS = {
             function="hydrostat.scenarios.tentacle_move:move",
             keys=(
                 Key("seconds", 6.0, "s", "duration of the move", above=0.0, most=3600.0),
-                Key("start_alpha_deg", (0.0, 60.0, -45.0), "deg", "azimuth each segment bends to, at the start",
-                    **_ANGLES, per_segment=True),
-                Key("start_theta_deg", (40.0, 50.0, 30.0), "deg", "bend of each segment at the start",
-                    **_BENDS, per_segment=True),
-                Key("goal_alpha_deg", (110.0, -60.0, 80.0), "deg", "azimuths at the end",
-                    **_ANGLES, per_segment=True),
-                Key("goal_theta_deg", (60.0, 75.0, 90.0), "deg", "bends at the end", **_BENDS, per_segment=True),
+                _angles("start_alpha_deg", (0.0, 60.0, -45.0), "azimuth each segment bends to, at the start"),
+                _bends("start_theta_deg", (40.0, 50.0, 30.0), "bend of each segment at the start"),
+                _angles("goal_alpha_deg", (110.0, -60.0, 80.0), "azimuths at the end"),
+                _bends("goal_theta_deg", (60.0, 75.0, 90.0), "bends at the end"),
                 Key("way", "smooth", "", "which way is recorded, replayed and turned into pulses",
                     options=("stepped", "constant_speed", "smooth")),
                 Key("step_rad", 0.5, "rad", "largest step of the state in the stepped way", above=0.0, most=100.0),
@@ -45,9 +50,8 @@ SCENARIOS = {
             check_robot=check_wire_driven,
             function="hydrostat.scenarios.tentacle_shape:shape",
             keys=(
-                Key("alpha_deg", (30.0, 150.0, -80.0), "deg", "azimuths of the shape that makes pose and curve",
-                    **_ANGLES, per_segment=True),
-                Key("theta_deg", (50.0, 60.0, 70.0), "deg", "bends of that shape", **_BENDS, per_segment=True),
+                _angles("alpha_deg", (30.0, 150.0, -80.0), "azimuths of the shape that makes pose and curve"),
+                _bends("theta_deg", (50.0, 60.0, 70.0), "bends of that shape"),
                 Key("curve", "", "", "a CSV file with x, y, z [m] from base to tip, in the world, to fit as well"),
                 Key("target", (), "m, deg", "a tip target x, y, z, or with the azimuth and the polar angle of its "
                     "direction as well", least=-1e4, most=1e4),
@@ -65,11 +69,10 @@ SCENARIOS = {
             function="hydrostat.scenarios.tentacle_repeatability:repeatability",
             keys=(
                 Key("moves", 5000, "", "number of repeated moves", least=2, most=10_000_000),
-                Key("wire_noise_mm", 0.066, "mm", "standard deviation of each wire's length at each arrival (assumed: it gives "
-                    "link 1 the paper's mean error)", least=0.0, most=5.0),
-                Key("alpha_deg", (0.0, 60.0, -45.0), "deg", "azimuths of the shape moved to",
-                    **_ANGLES, per_segment=True),
-                Key("theta_deg", (40.0, 50.0, 30.0), "deg", "its bends", **_BENDS, per_segment=True),
+                Key("wire_noise_mm", 0.066, "mm", "standard deviation of each wire's length at arrival "
+                    "(assumed: it gives link 1 the paper's mean error)", least=0.0, most=5.0),
+                _angles("alpha_deg", (0.0, 60.0, -45.0), "azimuths of the shape moved to"),
+                _bends("theta_deg", (40.0, 50.0, 30.0), "its bends"),
             ),
         ),
     )

@@ -92,7 +92,7 @@ def use_compilation_cache() -> None:
     """Keep what JAX compiles on disk, so that the second start of a command is quick."""
     import jax
 
-    if jax.config.jax_compilation_cache_dir:  # the user has one already
+    if jax.config.values.get("jax_compilation_cache_dir"):  # the user has one already
         return
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     jax.config.update("jax_compilation_cache_dir", str(Path(home) / "hydrostat" / "jax"))

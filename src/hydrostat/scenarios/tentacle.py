@@ -55,7 +55,7 @@ def _shaped(spec: RobotSpec, shape: str) -> RobotSpec:
         marks = [pair[0] for pair in spec.offsets(tendon).values()]
         if shape == "cone":
             first = tendon.starts_at_segment - 1
-            offset = tuple(marks[0] * _TAPER ** ((i + first) / len(spec.segments)) for i in range(len(marks) + 1))
+            offset = tuple(marks[0] * _TAPER ** (i + first) for i in range(len(marks) + 1))
         else:
             mean = sum(sum(pair) / 2.0 for pair in spec.offsets(tendon).values()) / len(marks)
             offset = (mean, mean)
@@ -90,7 +90,6 @@ def boundaries(robot: Robot) -> np.ndarray:
 def replay(path: Path, robot: Robot, times: np.ndarray, bends: np.ndarray, title: str) -> None:
     """Write the replay of a movement (m, n, 2) with the arm and its wires."""
     positions, rotations = centrelines(robot, bends)
-    nodes = positions.shape[1]
     section = robot.arm.section
     inner = np.linspace(0.0, 1.0, _POINTS_PER_SEGMENT + 1)[1:]
     radii = np.concatenate(
@@ -99,7 +98,6 @@ def replay(path: Path, robot: Robot, times: np.ndarray, bends: np.ndarray, title
     tube = Tube("arm", positions, rotations, radii)
     path_of_tip = Line("path of the tip", positions[:, -1], color=(120, 120, 120))
     lines = [_wire(robot, wire, positions, rotations, radii) for wire in range(len(robot.tendons.ends_at))]
-    assert len(radii) == nodes
     write_replay(path, times, [tube], [*lines, path_of_tip], title=title)
 
 

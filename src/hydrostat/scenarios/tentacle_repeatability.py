@@ -36,7 +36,7 @@ def repeatability(run: Run) -> Outcome:
     with run.compiling("compiling the wires"):
         lengths = model.lengths(wanted[None])[0]
         home = model.lengths(np.zeros_like(wanted)[None])[0]
-        quantised = home + robot.motor.step * np.round((lengths - home) / robot.motor.step)
+        quantised = home + robot.require_motor().step * np.round((lengths - home) / robot.require_motor().step)
         directions, rates = _link_directions(robot, wanted)
         _angle_errors(robot, directions, np.zeros((_BLOCK, len(lengths))) + quantised)
 

@@ -1,6 +1,7 @@
 """tentacle-shape: the configuration for a wanted tip pose or a wanted curve."""
 
 import csv
+from itertools import pairwise
 from pathlib import Path
 
 import equinox as eqx
@@ -12,7 +13,7 @@ from hydrostat.control.shapes import CurveFit, configuration, fit_curve, fit_pos
 from hydrostat.errors import InputError, shown
 from hydrostat.lie import SE3
 from hydrostat.mechanics import kinematics
-from hydrostat.results import Coordinate, Variable
+from hydrostat.results import Variable
 from hydrostat.robots.build import Robot, build_robot
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.tentacle import boundaries, centrelines, pairs_to_bends, replay
@@ -120,7 +121,7 @@ def _recovery_error(robot: Robot, found: np.ndarray, made: np.ndarray) -> float:
 
 
 def space_curve(robot: Robot, curvature, torsion, points: int = _CURVE_POINTS) -> np.ndarray:
-    """Points of the curve with given curvature and torsion [1/m] over arc length, from the arm's base along its axis."""
+    """Points of the curve with given curvature and torsion [1/m] over arc length, from the base along its axis."""
     base = robot.arm.T_world_base
 
     def frenet(s, state):
@@ -188,7 +189,7 @@ def _through(shapes: np.ndarray, seconds: float = 2.0, rest: float = 0.6) -> tup
     """A smooth tour through shapes (m, n, 2) for the replay: times and shapes."""
     ease = 0.5 - 0.5 * np.cos(np.linspace(0.0, np.pi, 41))
     bends, times, now = [], [], 0.0
-    for first, second in zip(shapes[:-1], shapes[1:], strict=True):
+    for first, second in pairwise(shapes):
         bends += [first + part * (second - first) for part in ease]
         times += list(now + np.linspace(0.0, seconds, 41))
         now += seconds + rest

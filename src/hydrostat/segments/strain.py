@@ -7,8 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from hydrostat.lie import SE3, se3
-from hydrostat.lie import small
+from hydrostat.lie import SE3, se3, small
 from hydrostat.segments.base import AbstractSegment
 
 MODES = ("bend_x", "bend_y", "twist", "shear_x", "shear_y", "stretch")
@@ -60,9 +59,9 @@ class StrainSegment(AbstractSegment):
         return len(self.modes)
 
     @property
-    def basis(self) -> Float[Array, "6 k"]:
+    def basis(self) -> Float[Array, "*batch 6 k"]:
         """The matrix B that places the coordinates among the six strains; a locked coordinate's column is zero."""
-        return self._columns * self.free[..., None, :]
+        return jnp.asarray(self._columns) * self.free[..., None, :]
 
     @property
     def _columns(self) -> np.ndarray:

@@ -16,7 +16,7 @@ _MAX_BYTES = 6e6  # for the motion; the page itself is 1 MB
 _BYTES_PER_BONE, _BYTES_PER_POINT = 30, 10  # of one frame, measured
 
 
-def write_replay(  # noqa: PLR0917 (title and pace are the last, and read well without keywords)
+def write_replay(
     path: str | Path,
     times: np.ndarray,
     tubes: Sequence[Tube],
