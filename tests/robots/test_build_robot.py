@@ -1,0 +1,145 @@
+"""Robots built from their specifications: the arrays say what the words said."""
+
+import dataclasses
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import hydrostat as hs
+from hydrostat.errors import InputError
+from hydrostat.mechanics import kinematics
+from hydrostat.robots import ROBOTS, load_robot, parse_robot
+from hydrostat.robots.build import build_robot
+from hydrostat.robots.spec import BaseSpec
+
+EPS = np.finfo(float).eps
+
+AXES = [
+    (0, 0, 1),
+    (0, 0, -1),
+    (1, 0, 0),
+    (0, -3, 0),
+    (1e-9, 0, 0),
+    (1e6, -1e6, 1e6),
+    (0.3, -0.4, -0.5),
+    # Almost straight down, where the shortest turn is half a turn and its axis is hard to tell.
+    (1e-3, 0, -1),
+    (1e-4, 1e-4, -1),
+    (1e-5, 0, -1),
+    (1.5e-6, 1e-6, -1),
+    (0, 1e-7, -1),
+    (1e-9, 0, -1),
+]
+
+
+@pytest.mark.parametrize("axis", AXES)
+def test_straight_arm_points_along_its_axis(axis):
+    spec = dataclasses.replace(ROBOTS["tentacle"].make(), base=BaseSpec((1.0, -2.0, 0.5), axis))
+    arm = build_robot(spec).arm
+    rotation = np.asarray(arm.T_world_base.rotation)
+    # Proper rotation to rounding: everything after relies on it.
+    np.testing.assert_allclose(rotation.T @ rotation, np.eye(3), atol=8 * EPS)
+    assert np.linalg.det(rotation) == pytest.approx(1, abs=8 * EPS)
+    direction = np.array(axis) / np.linalg.norm(axis)
+    np.testing.assert_allclose(rotation[:, 2], direction, atol=8 * EPS)
+    tip = kinematics.tip_pose(arm, arm.straight())
+    np.testing.assert_allclose(tip.position, [1, -2, 0.5] + 1.05 * direction, atol=16 * EPS)
+
+
+def test_upright_arm_keeps_the_worlds_axes():
+    np.testing.assert_array_equal(load_robot("tentacle").arm.T_world_base.as_matrix(), np.eye(4))
+
+
+def test_segments_of_different_modes_share_coordinates_with_locks():
+    text = """
+    [[arm.segment]]
+    length = 0.3
+    radius = [0.03, 0.02]
+    modes = ["bend_y", "stretch"]
+    [[arm.segment]]
+    length = 0.2
+    radius = [0.02, 0.01]
+    modes = ["bend_x"]
+    """
+    arm = build_robot(parse_robot(text.replace("    ", ""))).arm
+    assert arm.segments.modes == ("bend_x", "bend_y", "stretch")
+    np.testing.assert_array_equal(arm.segments.free, [[False, True, True], [True, False, False]])
+    np.testing.assert_array_equal(arm.segments.length, [0.3, 0.2])
+    np.testing.assert_array_equal(arm.section.radius_base, [0.03, 0.02])
+    np.testing.assert_array_equal(arm.section.radius_tip, [0.02, 0.01])
+    # Locked coordinates are there, and do nothing.
+    q = jnp.array([[5.0, 1.0, 0.1], [0.5, 7.0, 7.0]])
+    allowed = jnp.where(arm.segments.free, q, 0.0)
+    np.testing.assert_array_equal(
+        kinematics.tip_pose(arm, q).as_matrix(), kinematics.tip_pose(arm, allowed).as_matrix()
+    )
+
+
+def test_material_and_motor():
+    robot = load_robot("tentacle")
+    spec = ROBOTS["tentacle"].make()
+    for name in ("youngs_modulus", "poisson_ratio", "density", "viscosity"):
+        np.testing.assert_array_equal(getattr(robot.arm.material, name), [getattr(spec.material, name)] * 3)
+    assert robot.motor.step == spec.motor.step
+    for name in ("max_speed", "max_acceleration", "max_jerk", "max_pulse_rate"):
+        assert getattr(robot.motor, name) == getattr(spec.motor, name)
+    assert robot.name == spec.name
+    assert build_robot(dataclasses.replace(spec, motor=None)).motor is None
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_tendons(name):
+    spec, robot = ROBOTS[name].make(), load_robot(name)
+    tendons = robot.tendons
+    assert tendons.ends_at == tuple(t.ends_at_segment - 1 for t in spec.tendons)
+    assert tendons.bays == (10 if name == "tentacle_soft" else None)
+    np.testing.assert_allclose(tendons.azimuth, np.radians([t.azimuth_deg for t in spec.tendons]))
+    for wire, tendon in enumerate(spec.tendons):
+        offsets = spec.offsets(tendon)
+        passes = [float(number in offsets) for number in (1, 2, 3)]
+        np.testing.assert_array_equal(tendons.passes[wire], passes)
+        for number, pair in offsets.items():
+            np.testing.assert_array_equal(tendons.offsets[wire, number - 1], pair)
+
+
+@pytest.mark.parametrize("name", ["tentacle", "tentacle_through"])
+def test_straight_cylinder_has_wires_as_long_as_what_they_pass(name):
+    robot = load_robot(name)
+    lengths = robot.tendons.lengths(robot.arm, robot.arm.straight())
+    passed = {"tentacle": [1, 1, 1], "tentacle_through": [1, 2, 3]}[name]
+    np.testing.assert_allclose(lengths, np.repeat(0.35 * np.array(passed), 3), atol=4 * EPS)
+
+
+def test_a_robot_without_tendons():
+    robot = build_robot(parse_robot("[[arm.segment]]\nlength = 1\nradius = [0.1, 0.1]\ncount = 20\n"))
+    assert robot.arm.count == 20
+    assert float(robot.arm.length) == pytest.approx(1)
+    assert robot.tendons.lengths(robot.arm, robot.arm.straight()).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    "arguments, name",
+    [
+        ({}, "tentacle"),
+        ({"shape": "cone"}, "tentacle_cone"),
+        ({"shape": "cone", "wires": "soft"}, "tentacle_soft"),
+        ({"routing": "through"}, "tentacle_through"),
+    ],
+)
+def test_python_and_catalogue_name_the_same_robots(arguments, name):
+    mine, theirs = hs.robots.tentacle(**arguments), load_robot(name)
+    assert mine.name == theirs.name
+    np.testing.assert_array_equal(mine.tendons.offsets, theirs.tendons.offsets)
+    np.testing.assert_array_equal(mine.arm.section.radius_tip, theirs.arm.section.radius_tip)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"shape": "cube"}, {"wires": "wet"}, {"routing": "around"}, {"bays": 0}, {"bays": 2.0}]
+)
+def test_wrong_choices(wrong):
+    (key, value), *_ = wrong.items()
+    with pytest.raises(InputError) as error:
+        hs.robots.tentacle(**wrong)
+    assert f"`{key}`" in str(error.value)
+    assert repr(value) in str(error.value)
