@@ -141,6 +141,11 @@ def test_points_beyond_the_tip_go_on_along_the_arc(tentacle, shapes):
     alpha, theta = SHAPES[0, 2]
     rest = OURS_PAPER @ paper_segment(alpha, theta * 0.1 / LENGTHS[2], 0.1) @ OURS_PAPER.T
     np.testing.assert_allclose(beyond, kinematics.tip_pose(tentacle, q).as_matrix() @ rest, atol=60 * EPS)
+    # Ends that are known already are used, not reckoned anew.
+    moved = se3.exp(jnp.asarray([0.0, 0, 0, 1, 2, 3]))
+    known = jax.vmap(lambda T: moved @ T)(kinematics.segment_poses(tentacle, q))
+    shifted = kinematics.pose_at(tentacle, q, jnp.asarray(LENGTHS.sum() + 0.1), known).position
+    np.testing.assert_allclose(shifted, beyond[:3, 3] + np.array([1, 2, 3]), atol=60 * EPS)
 
 
 def test_straight_arm_points_along_z():
@@ -271,6 +276,15 @@ def test_batch_equals_loop(tentacle):
         for whole, single in zip(batch, one(qs[i, j]), strict=True):
             # The same sums in another order of instructions.
             np.testing.assert_allclose(whole[i, j], single, atol=20 * EPS)
+
+
+def test_large_batches_are_the_same_piece_by_piece(tentacle):
+    # More than two pieces of the size that is worked on together, and not a whole number of them.
+    qs = jnp.asarray(np.random.default_rng(7).normal(size=(2100, 3, 2)) * 3)
+    pieces = jax.jit(kinematics.tip_poses)(tentacle, qs)
+    whole = jax.jit(jax.vmap(kinematics.tip_pose, in_axes=(None, 0)))(tentacle, qs)
+    assert pieces.position.shape == (2100, 3)
+    np.testing.assert_allclose(pieces.as_matrix(), whole.as_matrix(), atol=20 * EPS)
 
 
 def test_moving_the_base_moves_everything_with_it(tentacle):

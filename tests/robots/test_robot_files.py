@@ -176,6 +176,14 @@ def test_round_trip_through_a_file(tmp_path):
     assert find_robot(str(file)) == robot
 
 
+@pytest.mark.parametrize(
+    "notes", ["two\nlines", "tab\t", '"quoted" \\back', "\x00\x1f\x7f\x85\u2028", "\U0001f419", "\U000e0001"]
+)
+def test_notes_come_back_whatever_they_hold(notes):
+    robot = dataclasses.replace(parse_robot(GOOD), notes=notes)
+    assert parse_robot(format_robot(robot)).notes == notes
+
+
 length = st.floats(1e-6, 1e3)
 printable = st.text(st.characters(exclude_categories=["C", "Z"]) | st.just(" "), min_size=1, max_size=40).filter(
     str.strip

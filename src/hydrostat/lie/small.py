@@ -48,3 +48,9 @@ def solve_positive(A: Float[Array, "*batch j j"], b: Float[Array, "*batch j"]) -
     for i in reversed(range(size)):
         x[i] = y[i] / D[i] - sum((L[k][i] * x[k] for k in range(i + 1, size)), start=jnp.zeros_like(b[..., 0]))
     return jnp.stack(x, -1)
+
+
+def inverse_positive(A: Float[Array, "*batch j j"]) -> Float[Array, "*batch j j"]:
+    """The inverse of a small symmetric positive definite matrix, unrolled."""
+    columns = [solve_positive(A, jnp.broadcast_to(e, A.shape[:-1])) for e in jnp.eye(A.shape[-1], dtype=A.dtype)]
+    return jnp.stack(columns, -1)

@@ -1,0 +1,462 @@
+"""The planar two-arc finger of Dehghani and Moosavian (2014): the paper's own formulas, corrected.
+
+They serve those who want the paper's model as it stands, and as an independent check of the general mechanics, which
+they share nothing with but the Stumpff functions. Equation numbers are the paper's; many of them are misprinted there.
+
+**Frame of this file** (the paper's): the base at the origin, Y along the tangent there, vectors are (X, Y). The angles
+theta = (theta_1, theta_2) from the first to the last tangent of each arc are positive counter-clockwise, so the finger
+bends towards -X. The contact point is where the arcs meet.
+
+**hydrostat's frame**: the arm along z, in the plane x-z, bent towards +x by a positive `bend_y`. The paper's X, Y, Z
+are -x, z, y: a proper rotation, not a mirror. Counter-clockwise is thus a positive turn about y, and bend_y = theta / L
+with the same sign. `to_strains`, `from_strains`, `to_space`, `from_space` convert; forces on the strains are L times
+the torques here, and their mass matrix is diag(L) M diag(L).
+
+**At theta = 0** the printed formulas are 0/0. Here they are written in the Stumpff functions c_k of theta^2, that is
+c_0 = cos theta, c_1 = sin theta / theta, c_2 = (1 - cos theta) / theta^2, c_3 = (theta - sin theta) / theta^3,
+c_4 = (theta^2 / 2 - 1 + cos theta) / theta^4, ...: smooth, and without cancellation, at every angle. The paper uses
+power series instead; they are the functions `series_...`, for a uniform finger, and good for small angles only.
+"""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+from jaxtyping import Array, Float
+
+from hydrostat.errors import InputError, shown
+from hydrostat.least_squares import least_squares
+from hydrostat.lie import stumpff
+
+
+def _vector(value) -> Float[Array, " 2"]:
+    return jnp.asarray(value, float)
+
+
+class FingerLoads(eqx.Module):
+    """What acts on the finger from outside; nothing by default."""
+
+    gravity: Float[Array, " 2"] = eqx.field(default=(0.0, 0.0), converter=_vector)
+    """Acceleration of free fall, (X, Y) [m/s^2]."""
+    contact_force: Float[Array, " 2"] = eqx.field(default=(0.0, 0.0), converter=_vector)
+    """Force F_c on the contact point, (X, Y) [N]; it keeps its direction when the finger moves."""
+    tip_force: Float[Array, " 2"] = eqx.field(default=(0.0, 0.0), converter=_vector)
+    """Force F_t on the tip, (X, Y) [N]; it keeps its direction when the finger moves."""
+    tensions: Float[Array, " 2"] = eqx.field(default=(0.0, 0.0), converter=_vector)
+    """Tensions F_1, F_2 of the tendons on the -X and on the +X side [N]."""
+
+
+class FingerFormulas(eqx.Module):
+    """The two-arc finger: M theta'' + V + G_e + G_g = J_c^T F_c + J_t^T F_t - c_frc theta' + (tau, tau), eq. 43.
+
+    A parameter of two arcs may be given as one number for both.
+    """
+
+    lengths: Float[Array, " 2"]
+    """L of each arc [m]."""
+    line_density: Float[Array, " 2"]
+    """Mass per length of each arc, rho A [kg/m]."""
+    bending_stiffness: Float[Array, " 2"]
+    """E I of each arc [N m^2]."""
+    rotary_inertia: Float[Array, " 2"]
+    """Moment of inertia of the section per length of each arc, rho I [kg m]."""
+    tip_mass: Float[Array, ""]
+    """m_tip [kg]"""
+    contact_mass: Float[Array, ""]
+    """m_c, carried by the contact point [kg]."""
+    tendon_offset: Float[Array, ""]
+    """Distance e of both tendons from the axis [m]."""
+    friction: Float[Array, ""]
+    """c_frc, the structure's friction torque per rate of an arc's angle [N m s]."""
+    preshape: Float[Array, " 2"]
+    """Angles theta* of the unloaded finger [rad]."""
+
+    def __init__(
+        self,
+        lengths,
+        line_density,
+        bending_stiffness,
+        *,
+        rotary_inertia=0.0,
+        tip_mass=0.0,
+        contact_mass=0.0,
+        tendon_offset=0.0,
+        friction=0.0,
+        preshape=0.0,
+    ):
+        self.lengths = _parameter("lengths", lengths, (2,), above=0.0)
+        self.line_density = _parameter("line_density", line_density, (2,), above=0.0)
+        self.bending_stiffness = _parameter("bending_stiffness", bending_stiffness, (2,), above=0.0)
+        self.rotary_inertia = _parameter("rotary_inertia", rotary_inertia, (2,), least=0.0)
+        self.tip_mass = _parameter("tip_mass", tip_mass, (), least=0.0)
+        self.contact_mass = _parameter("contact_mass", contact_mass, (), least=0.0)
+        self.tendon_offset = _parameter("tendon_offset", tendon_offset, (), least=0.0)
+        self.friction = _parameter("friction", friction, (), least=0.0)
+        self.preshape = _parameter("preshape", preshape, (2,))
+
+    # --- Geometry
+
+    def contact_position(self, theta: Float[Array, " 2"]) -> Float[Array, " 2"]:
+        """Where the contact point is, (X, Y) [m]: r_c = (L_1 / theta_1) (cos theta_1 - 1, sin theta_1), eq. 7."""
+        return self._chords(theta)[0]
+
+    def tip_position(self, theta: Float[Array, " 2"]) -> Float[Array, " 2"]:
+        """Where the tip is, (X, Y) [m]: r_c + R(theta_1) (L_2 / theta_2) (cos theta_2 - 1, sin theta_2), eq. 9."""
+        r_1, r_2 = self._chords(theta)
+        return r_1 + _rotate(theta[0], r_2)
+
+    def centroids(self, theta: Float[Array, " 2"]) -> Float[Array, "2 2"]:
+        """The mass centres of the two arcs, rows of (X, Y) [m]; eqs 10 and 12, its integral (11) corrected."""
+        c = stumpff(theta**2, 3)
+        r_G1, r_G2 = (self.lengths * jnp.stack([-theta * c[3], c[2]])).T
+        return jnp.stack([r_G1, self.contact_position(theta) + _rotate(theta[0], r_G2)])
+
+    def contact_jacobian(self, theta: Float[Array, " 2"]) -> Float[Array, "2 2"]:
+        """J_c: the contact point's velocity (X, Y) per rate of the angles [m]; eq. 23."""
+        r_1_dot, _ = self._chord_rates(theta)
+        return jnp.stack([r_1_dot, jnp.zeros(2)], -1)
+
+    def tip_jacobian(self, theta: Float[Array, " 2"]) -> Float[Array, "2 2"]:
+        """J_t: the tip's velocity (X, Y) per rate of the angles [m]; eq. 24, corrected."""
+        _, r_2 = self._chords(theta)
+        r_1_dot, r_2_dot = self._chord_rates(theta)
+        return jnp.stack([r_1_dot + _rotate(theta[0], _quarter_turn(r_2)), _rotate(theta[0], r_2_dot)], -1)
+
+    def centroid_jacobians(self, theta: Float[Array, " 2"]) -> Float[Array, "2 2 2"]:
+        """J_G1 and J_G2: the mass centres' velocities (X, Y) per rate of the angles [m]; eqs 25, 26, corrected."""
+        c = stumpff(theta**2, 4)
+        _, r_G2 = (self.lengths * jnp.stack([-theta * c[3], c[2]])).T
+        r_G1_dot, r_G2_dot = (self.lengths * jnp.stack([2 * c[3] - c[2], theta * (2 * c[4] - c[3])])).T
+        r_1_dot, _ = self._chord_rates(theta)
+        J_G1 = jnp.stack([r_G1_dot, jnp.zeros(2)], -1)
+        J_G2 = jnp.stack([r_1_dot + _rotate(theta[0], _quarter_turn(r_G2)), _rotate(theta[0], r_G2_dot)], -1)
+        return jnp.stack([J_G1, J_G2])
+
+    def _chords(self, theta):
+        """The end of each arc in the frame of its base, (cos theta - 1, sin theta) L / theta, as rows."""
+        c = stumpff(theta**2, 2)
+        return (self.lengths * jnp.stack([-theta * c[2], c[1]])).T
+
+    def _chord_rates(self, theta):
+        """Their derivatives, (1 - cos theta - theta sin theta, theta cos theta - sin theta) L / theta^2, as rows."""
+        c = stumpff(theta**2, 3)
+        return (self.lengths * jnp.stack([c[2] - c[1], theta * (c[3] - c[2])])).T
+
+    # --- Terms of the equation of motion
+
+    def mass_matrix(self, theta: Float[Array, " 2"]) -> Float[Array, "2 2"]:
+        """M: the mass matrix with both lumped masses [kg m^2]; eqs 36 (corrected) and 37.
+
+        v_x = (cos theta_1 - 1) L_1 / theta_1^2 and v_y = (theta_1 - sin theta_1) L_1 / theta_1^2 are the contact
+        point's velocity per rate of theta_1, in axes that turn with it.
+        """
+        (L1, L2), (rhoA1, rhoA2), (rhoI1, rhoI2) = self.lengths, self.line_density, self.rotary_inertia
+        _, t2 = theta
+        (_, a2, a3, a4, a5), (_, b2, b3, b4, b5) = jnp.stack(stumpff(theta**2, 5)[1:], -1)
+        vx, vy = -L1 * a2, L1 * theta[0] * a3
+        # S = 1 / (3 theta^2) + 2 (cos theta + 1) / theta^4 - 4 sin theta / theta^5: an arc clamped at its base
+        S1, S2 = 2 * a4 - 4 * a5, 2 * b4 - 4 * b5
+        M11 = (
+            rhoA2 * (L2 * (vx**2 + vy**2) - 2 * L2**2 * (t2 * b3 * vy + b2 * vx) + 2 * L2**3 * b3)
+            + rhoI2 * L2
+            + rhoA1 * L1**3 * S1
+            + rhoI1 * L1 / 3
+        )
+        M12 = rhoA2 * (L2**2 * (t2 * (2 * b4 - b3) * vy + (2 * b3 - b2) * vx) + L2**3 * (b3 - b4)) + rhoI2 * L2 / 2
+        M22 = rhoA2 * L2**3 * S2 + rhoI2 * L2 / 3
+        Jc, Jt = self.contact_jacobian(theta), self.tip_jacobian(theta)
+        return jnp.array([[M11, M12], [M12, M22]]) + self.tip_mass * Jt.T @ Jt + self.contact_mass * Jc.T @ Jc
+
+    def coriolis_torques(self, theta: Float[Array, " 2"], theta_dot: Float[Array, " 2"]) -> Float[Array, " 2"]:
+        """V = M' theta' - dT/dtheta [N m], from the derivatives of `mass_matrix`; eq. 38, its label corrected."""
+        dM = jax.jacfwd(self.mass_matrix)(theta)
+        return jnp.einsum("ijk,j,k", dM, theta_dot, theta_dot) - jnp.einsum("jki,j,k", dM, theta_dot, theta_dot) / 2
+
+    def elastic_torques(self, theta: Float[Array, " 2"]) -> Float[Array, " 2"]:
+        """G_e = E I (theta - theta*) / L [N m], eq. 32."""
+        return self.bending_stiffness * (theta - self.preshape) / self.lengths
+
+    def gravity_torques(self, theta: Float[Array, " 2"], gravity: Float[Array, " 2"]) -> Float[Array, " 2"]:
+        """G_g = -sum m J^T g over both arcs, the tip and the contact point [N m], eq. 29."""
+        J_G1, J_G2 = self.centroid_jacobians(theta)
+        m1, m2 = self.line_density * self.lengths
+        mJ = m1 * J_G1 + m2 * J_G2 + self.tip_mass * self.tip_jacobian(theta)
+        return -(mJ + self.contact_mass * self.contact_jacobian(theta)).T @ gravity
+
+    def load_torques(self, theta: Float[Array, " 2"], loads: FingerLoads) -> Float[Array, " 2"]:
+        """J_c^T F_c + J_t^T F_t + (tau, tau) with tau = (F_1 - F_2) e [N m]; eqs 41 and 42, without friction."""
+        J_c, J_t = self.contact_jacobian(theta), self.tip_jacobian(theta)
+        tau = (loads.tensions[0] - loads.tensions[1]) * self.tendon_offset
+        return J_c.T @ loads.contact_force + J_t.T @ loads.tip_force + tau
+
+    def friction_torques(self, theta_dot: Float[Array, " 2"]) -> Float[Array, " 2"]:
+        """-c_frc theta' [N m], eq. 39."""
+        return -self.friction * theta_dot
+
+    def accelerations(
+        self, theta: Float[Array, " 2"], theta_dot: Float[Array, " 2"], loads: FingerLoads | None = None
+    ) -> Float[Array, " 2"]:
+        """theta'' from the equation of motion, eq. 43 [rad/s^2]."""
+        V = self.coriolis_torques(theta, theta_dot)
+        torques = self.friction_torques(theta_dot) - V - self._imbalance(theta, loads)
+        M = self.mass_matrix(theta)
+        (M11, M12), (_, M22) = M
+        adjugate = jnp.array([[M22, -M12], [-M12, M11]])
+        return adjugate @ torques / (M11 * M22 - M12**2)
+
+    def kinetic_energy(self, theta: Float[Array, " 2"], theta_dot: Float[Array, " 2"]) -> Float[Array, ""]:
+        """T = theta' M theta' / 2 [J], eq. 35."""
+        return theta_dot @ self.mass_matrix(theta) @ theta_dot / 2
+
+    def potential_energy(self, theta: Float[Array, " 2"], gravity: Float[Array, " 2"]) -> Float[Array, ""]:
+        """The elastic energy, eq. 31, and that of gravity with the base at zero, eq. 28 [J]."""
+        elastic = jnp.sum(self.bending_stiffness * (theta - self.preshape) ** 2 / self.lengths) / 2
+        moment = (self.line_density * self.lengths) @ self.centroids(theta) + self.tip_mass * self.tip_position(theta)
+        return elastic - (moment + self.contact_mass * self.contact_position(theta)) @ gravity
+
+    # --- Equilibrium and vibration
+
+    def static_equilibrium(
+        self, loads: FingerLoads | None = None, guess: Float[Array, " 2"] | None = None
+    ) -> Float[Array, " 2"]:
+        """The angles at rest under the loads [rad], by a damped Newton method; differentiable.
+
+        **Arguments:** `guess`: where the search starts, and so which of several equilibria it finds; the unloaded
+        finger when not given.
+        """
+        stiffness = jnp.max(self.bending_stiffness / self.lengths)
+        start = self.preshape if guess is None else guess
+        found = least_squares(lambda theta: self._imbalance(theta, loads) / stiffness, start)
+        # A search that ends in a hollow of the residual has converged, but not to an equilibrium.
+        missed = ~found.converged | (jnp.max(jnp.abs(found.residual)) > _AT_REST)
+        return eqx.error_if(found.x, missed, "no equilibrium of the finger was found; try a `guess` nearer to it")
+
+    def natural_frequencies(self, theta: Float[Array, " 2"], loads: FingerLoads | None = None) -> Float[Array, " 2"]:
+        """The frequencies of small undamped vibrations about an equilibrium [Hz], lowest first; NaN where unstable.
+
+        **Arguments:** `theta`: what `static_equilibrium` gave for the same loads.
+        """
+        # K v = (2 pi f)^2 M v, with K = d(G_e + G_g - loads)/dtheta, made symmetric by M = C C^T.
+        K = jax.jacfwd(lambda theta: self._imbalance(theta, loads))(theta)
+        C = jnp.linalg.cholesky(self.mass_matrix(theta))
+        half = jax.scipy.linalg.solve_triangular(C, K, lower=True)
+        squares = jnp.linalg.eigvalsh(jax.scipy.linalg.solve_triangular(C, half.T, lower=True))
+        return jnp.sqrt(squares) / (2 * jnp.pi)
+
+    def _imbalance(self, theta, loads):
+        """G_e + G_g - J_c^T F_c - J_t^T F_t - (tau, tau): zero in equilibrium."""
+        loads = FingerLoads() if loads is None else loads
+        held = self.elastic_torques(theta) + self.gravity_torques(theta, loads.gravity)
+        return held - self.load_torques(theta, loads)
+
+    # --- hydrostat's coordinates
+
+    def to_strains(self, theta: Float[Array, " 2"]) -> Float[Array, "2 1"]:
+        """The configuration of a two-segment arm with the mode `bend_y` that has these angles [1/m]."""
+        return (theta / self.lengths)[:, None]
+
+    def from_strains(self, q: Float[Array, "2 1"]) -> Float[Array, " 2"]:
+        """The angles of a two-segment arm with the mode `bend_y` [rad]."""
+        return q[:, 0] * self.lengths
+
+
+def to_space(vector: Float[Array, "*batch 2"]) -> Float[Array, "*batch 3"]:
+    """A position or vector (X, Y) of the paper, in the base frame of hydrostat's arm: (x, y, z) = (-X, 0, Y)."""
+    return jnp.stack([-vector[..., 0], jnp.zeros_like(vector[..., 0]), vector[..., 1]], -1)
+
+
+def from_space(vector: Float[Array, "*batch 3"]) -> Float[Array, "*batch 2"]:
+    """The part in the finger's plane of a vector in the base frame of hydrostat's arm: (X, Y) = (-x, z)."""
+    return jnp.stack([-vector[..., 0], vector[..., 2]], -1)
+
+
+# --- The singularity-free series of the appendix, for a uniform finger; a and b are the angles of the two arcs
+
+
+def series_mass_matrix(lengths: Float[Array, " 2"], theta: Float[Array, " 2"]) -> Float[Array, "2 2"]:
+    """The backbone's mass matrix over rho A, without rotary inertia, to degree 6 [m^3]; eq. A.1, corrected."""
+    (L1, L2), (a, b) = lengths, theta
+    X = L1 * L2**2
+    M11 = (
+        (L1**3 / 20 + L1**2 * L2 / 4 + X / 2 + L2**3 / 3)
+        - (L1**3 + 7 * L1**2 * L2 + 21 * X) / 504 * a**2
+        - X * a * b / 18
+        - (5 * X + 2 * L2**3) / 120 * b**2
+        + (L1**3 + 9 * L1**2 * L2 + 36 * X) / 25920 * a**4
+        + X * (a**3 * b / 360 + a**2 * b**2 / 288 + a * b**3 / 360)
+        + (7 * X + 2 * L2**3) / 5040 * b**4
+        - (L1**3 + 11 * L1**2 * L2 + 55 * X) / 2217600 * a**6
+        - X * (a**5 * b / 15120 + a**4 * b**2 / 8640 + a**3 * b**3 / 7200 + a**2 * b**4 / 8640 + a * b**5 / 15120)
+        - (9 * X + 2 * L2**3) / 362880 * b**6
+    )
+    M12 = (
+        (2 * X + 3 * L2**3) / 24
+        - X * (a**2 / 144 + a * b / 72)
+        - (9 * X + 5 * L2**3) / 720 * b**2
+        + X * (a**4 / 4320 + a**3 * b / 1440 + a**2 * b**2 / 960 + a * b**3 / 1080)
+        + (20 * X + 7 * L2**3) / 40320 * b**4
+        - X * (a**6 / 241920 + a**5 * b / 60480 + a**4 * b**2 / 28800 + a**3 * b**3 / 21600)
+        - X * (a**2 * b**4 / 24192 + a * b**5 / 40320)
+        - (35 * X + 9 * L2**3) / 3628800 * b**6
+    )
+    M22 = L2**3 * (1 / 20 - b**2 / 504 + b**4 / 25920 - b**6 / 2217600)
+    return jnp.array([[M11, M12], [M12, M22]])
+
+
+def series_contact_jacobian(lengths: Float[Array, " 2"], theta: Float[Array, " 2"]) -> Float[Array, "2 2"]:
+    """J_c, its X row to degree 4 and its Y row to degree 5 [m]; eq. A.2."""
+    L1, a = lengths[0], theta[0]
+    Jc11 = L1 * (-1 / 2 + a**2 / 8 - a**4 / 144)
+    Jc21 = L1 * (-a / 3 + a**3 / 30 - a**5 / 840)
+    return jnp.array([[Jc11, 0.0], [Jc21, 0.0]])
+
+
+def series_tip_jacobian(lengths: Float[Array, " 2"], theta: Float[Array, " 2"]) -> Float[Array, "2 2"]:
+    """J_t, its X row to degree 4 and its Y row to degree 5 [m]; eq. A.2, corrected."""
+    (L1, L2), (a, b) = lengths, theta
+    Jt11 = (
+        -(L1 + 2 * L2) / 2
+        + (L1 + 4 * L2) / 8 * a**2
+        + L2 * (a * b / 2 + b**2 / 6)
+        - (L1 + 6 * L2) / 144 * a**4
+        - L2 * (a**3 * b / 12 + a**2 * b**2 / 12 + a * b**3 / 24 + b**4 / 120)
+    )
+    Jt12 = L2 * (
+        (-1 / 2 + a**2 / 4 + a * b / 3 + b**2 / 8)
+        - (a**4 / 48 + a**3 * b / 18 + a**2 * b**2 / 16 + a * b**3 / 30 + b**4 / 144)
+    )
+    Jt21 = (
+        -(L1 + 3 * L2) / 3 * a
+        - L2 * b / 2
+        + (L1 + 5 * L2) / 30 * a**3
+        + L2 * (a**2 * b / 4 + a * b**2 / 6 + b**3 / 24)
+        - (L1 + 7 * L2) / 840 * a**5
+        - L2 * (a**4 * b / 48 + a**3 * b**2 / 36 + a**2 * b**3 / 48 + a * b**4 / 120 + b**5 / 720)
+    )
+    Jt22 = L2 * (
+        (-a / 2 - b / 3 + a**3 / 12 + a**2 * b / 6 + a * b**2 / 8 + b**3 / 30)
+        - (a**5 / 240 + a**4 * b / 72 + a**3 * b**2 / 48 + a**2 * b**3 / 60 + a * b**4 / 144 + b**5 / 840)
+    )
+    return jnp.array([[Jt11, Jt12], [Jt21, Jt22]])
+
+
+def series_coriolis_torques(
+    lengths: Float[Array, " 2"], theta: Float[Array, " 2"], theta_dot: Float[Array, " 2"]
+) -> Float[Array, " 2"]:
+    """V of the backbone over rho A, to degree 5 in the angles [m^3/s^2]; eq. A.3, corrected.
+
+    V_1 = V11 a'^2 + V12 a' b' + V13 b'^2 and V_2 = V21 a'^2 + V23 b'^2: V22 is zero.
+    """
+    (L1, L2), (a, b), (a_dot, b_dot) = lengths, theta, theta_dot
+    X = L1 * L2**2
+    V11 = (
+        -(L1**3 + 7 * L1**2 * L2 + 21 * X) / 504 * a
+        - X * b / 36
+        + (L1**3 + 9 * L1**2 * L2 + 36 * X) / 12960 * a**3
+        + X * (a**2 * b / 240 + a * b**2 / 288 + b**3 / 720)
+        - (L1**3 + 11 * L1**2 * L2 + 55 * X) / 739200 * a**5
+        - X * (a**4 * b / 6048 + a**3 * b**2 / 4320 + a**2 * b**3 / 4800 + a * b**4 / 8640 + b**5 / 30240)
+    )
+    V12 = (
+        -X * a / 18
+        - (5 * X + 2 * L2**3) / 60 * b
+        + X * (a**3 / 360 + a**2 * b / 144 + a * b**2 / 120)
+        + (7 * X + 2 * L2**3) / 1260 * b**3
+        - X * (a**5 / 15120 + a**4 * b / 4320 + a**3 * b**2 / 2400 + a**2 * b**3 / 2160 + a * b**4 / 3024)
+        - (9 * X + 2 * L2**3) / 60480 * b**5
+    )
+    V13 = (
+        -X * a / 72
+        - (9 * X + 5 * L2**3) / 360 * b
+        + X * (a**3 / 1440 + a**2 * b / 480 + a * b**2 / 360)
+        + (20 * X + 7 * L2**3) / 10080 * b**3
+        - X * (a**5 / 60480 + a**4 * b / 14400 + a**3 * b**2 / 7200 + a**2 * b**3 / 6048 + a * b**4 / 8064)
+        - (35 * X + 9 * L2**3) / 604800 * b**5
+    )
+    V21 = (
+        X * a / 72
+        + (5 * X + 3 * L2**3) / 180 * b
+        - X * (a**3 / 2160 + a**2 * b / 720 + a * b**2 / 480)
+        - (7 * X + 3 * L2**3) / 3780 * b**3
+        + X * (a**5 / 120960 + a**4 * b / 30240 + a**3 * b**2 / 14400 + a**2 * b**3 / 10800 + a * b**4 / 12096)
+        + (3 * X + L2**3) / 60480 * b**5
+    )
+    V23 = L2**3 * (-b / 504 + b**3 / 12960 - b**5 / 739200)
+    V1 = V11 * a_dot**2 + V12 * a_dot * b_dot + V13 * b_dot**2
+    return jnp.stack([V1, V21 * a_dot**2 + V23 * b_dot**2])
+
+
+def series_gravity_along_minus_y(lengths: Float[Array, " 2"], theta: Float[Array, " 2"]) -> Float[Array, " 2"]:
+    """G_g of the backbone over rho A g for gravity along -Y, to degree 5 [m^2]; eq. A.4, corrected.
+
+    The base is below, the finger upright; for a hanging finger change the sign.
+    """
+    (L1, L2), (a, b) = lengths, theta
+    G1 = (
+        -(L1**2 + 4 * L1 * L2 + 6 * L2**2) / 12 * a
+        - L2**2 * b / 6
+        + (L1**2 + 6 * L1 * L2 + 15 * L2**2) / 180 * a**3
+        + L2**2 * (a**2 * b / 12 + a * b**2 / 24 + b**3 / 120)
+        - (L1**2 + 8 * L1 * L2 + 28 * L2**2) / 6720 * a**5
+        - L2**2 * (a**4 * b / 144 + a**3 * b**2 / 144 + a**2 * b**3 / 240 + a * b**4 / 720 + b**5 / 5040)
+    )
+    G2 = L2**2 * (
+        (-a / 6 - b / 12 + a**3 / 36 + a**2 * b / 24 + a * b**2 / 40 + b**3 / 180)
+        - (a**5 / 720 + a**4 * b / 288 + a**3 * b**2 / 240 + a**2 * b**3 / 360 + a * b**4 / 1008 + b**5 / 6720)
+    )
+    return jnp.stack([G1, G2])
+
+
+def series_gravity_along_minus_x(lengths: Float[Array, " 2"], theta: Float[Array, " 2"]) -> Float[Array, " 2"]:
+    """G_g of the backbone over rho A g for gravity along -X, to degree 4 [m^2]; not in the paper.
+
+    The base is clamped horizontally, and a positive angle bends downwards; for gravity along +X change the sign.
+    """
+    (L1, L2), (a, b) = lengths, theta
+    G1 = (
+        -(L1**2 + 3 * L1 * L2 + 3 * L2**2) / 6
+        + (L1**2 + 5 * L1 * L2 + 10 * L2**2) / 40 * a**2
+        + L2**2 * (a * b / 6 + b**2 / 24)
+        - (L1**2 + 7 * L1 * L2 + 21 * L2**2) / 1008 * a**4
+        - L2**2 * (a**3 * b / 36 + a**2 * b**2 / 48 + a * b**3 / 120 + b**4 / 720)
+    )
+    G2 = L2**2 * (
+        (-1 / 6 + a**2 / 12 + a * b / 12 + b**2 / 40)
+        - (a**4 / 144 + a**3 * b / 72 + a**2 * b**2 / 80 + a * b**3 / 180 + b**4 / 1008)
+    )
+    return jnp.stack([G1, G2])
+
+
+# Residual torque over E I / L, in radians, below which the finger is at rest: rounding leaves some 1e-15.
+_AT_REST = 1e-10
+
+
+def _rotate(angle, v):
+    """R(angle) v, counter-clockwise."""
+    c, s = jnp.cos(angle), jnp.sin(angle)
+    return jnp.stack([c * v[0] - s * v[1], s * v[0] + c * v[1]])
+
+
+def _quarter_turn(v):
+    """v turned by 90 degrees counter-clockwise: the derivative of R(angle) v at angle = 0."""
+    return jnp.stack([-v[1], v[0]])
+
+
+def _parameter(name, value, shape, *, above=None, least=None):
+    """A parameter as an array of its shape, refused in words where its values are known and wrong."""
+    array = jnp.asarray(value, float)
+    if array.shape not in ((), shape):
+        expected = "a number" if shape == () else "a number or a pair of numbers"
+        raise InputError(f"`{name}` must be {expected}; got an array of shape {array.shape}")
+    if not isinstance(array, Tracer):
+        values = np.asarray(array)
+        wrong = ~np.isfinite(values)
+        bounds = ""
+        if above is not None:
+            wrong, bounds = wrong | (values <= above), f" above {above:g}"
+        if least is not None:
+            wrong, bounds = wrong | (values < least), f", at least {least:g}"
+        if np.any(wrong):
+            raise InputError(f"`{name}` must be finite{bounds}; got {shown(values.tolist())}")
+    return jnp.broadcast_to(array, shape)
