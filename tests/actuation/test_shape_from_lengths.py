@@ -128,6 +128,24 @@ def test_four_wires_that_disagree(lengths_of, shapes_of):
     np.testing.assert_allclose(shape.compression, slip / 4, rtol=1e-9)
 
 
+def test_the_misfit_is_the_largest_one(lengths_of, shapes_of):
+    # Unevenly spaced wires share a disagreement unevenly: a linear least-squares problem on the cylinder.
+    height, radius = 0.3, 0.04
+    azimuths = (0, 20, 100, 200)
+    wired = wired_arm([height], [radius, radius], azimuths=azimuths)
+    bends = GRID[::40][:, None]
+    slips = np.array([5e-4, -2e-4, 0, 1e-4])
+    shape = shapes_of(wired, lengths_of(wired, wired.configuration(bends)) + slips)
+    angles = np.radians(azimuths)
+    rows = np.stack([-radius * np.cos(angles), -radius * np.sin(angles), np.ones(4)], -1)
+    fit = np.linalg.lstsq(rows, slips)[0]
+    left = np.abs(slips - rows @ fit)
+    assert left.max() > 1.5 * left.mean()
+    np.testing.assert_allclose(shape.misfit, left.max(), rtol=1e-9)
+    np.testing.assert_allclose(shape.bend[:, 0], bends[:, 0] + fit[:2], rtol=0, atol=PROMISE)
+    np.testing.assert_allclose(shape.compression, fit[2], rtol=0, atol=PROMISE)
+
+
 # --- Derivatives
 
 

@@ -96,6 +96,20 @@ def tangent(twist: Float[Array, "*batch 6"]) -> Float[Array, "*batch 6 6"]:
     return _blocks(block, jnp.zeros_like(block), coupling, block)
 
 
+def tangent_times(twist: Float[Array, "*batch 6"], rate: Float[Array, "*batch 6"]) -> Float[Array, "*batch 6"]:
+    """tangent(twist) rate by vector products, without the matrix: the body twist that a rate of the twist makes."""
+    w, v, x, y = twist[..., :3], twist[..., 3:], rate[..., :3], rate[..., 3:]
+    _, _, c2, c3, c4, c5 = (c[..., None] for c in stumpff(small.dot(w, w), 5))
+    wv = small.dot(w, v)[..., None]
+    wx = small.cross(w, x)
+    wwx = small.cross(w, wx)
+    angular = x - c2 * wx + c3 * wwx
+    wy, vx = small.cross(w, y), small.cross(v, x)
+    coupling = c3 * (small.cross(w, vx) + small.cross(v, wx)) - c2 * vx + wv * ((c3 - 2.0 * c4) * wx + (3.0 * c5 - c4) * wwx)
+    linear = y - c2 * wy + c3 * small.cross(w, wy)
+    return jnp.concatenate([angular, coupling + linear], -1)
+
+
 def tangent_inverse(twist: Float[Array, "*batch 6"]) -> Float[Array, "*batch 6 6"]:
     """The inverse of `tangent`, for angles below one full turn."""
     forward = tangent(twist)

@@ -16,8 +16,8 @@ from hydrostat.lie import SE3, se3, small
 from hydrostat.mechanics.model import Inputs, Model, Places
 
 # Scans over segments are unrolled by this much: fewer turns of the loop, more to fuse.
-_UNROLL = 4
-_UNROLL_ALL_UP_TO = 4
+_UNROLL = 1
+_UNROLL_ALL_UP_TO = 2
 
 
 class Coordinates(NamedTuple):
@@ -65,7 +65,7 @@ def _points_of(segment, q, v, s) -> Points:
     """One material point of one segment."""
     T = segment.pose(q, s)
     J = segment.jacobian(q, s)
-    Jv, c = jax.jvp(lambda q: small.matvec(segment.jacobian(q, s), v), (q,), (v,))
+    Jv, c = jax.jvp(lambda q: segment.twist(q, v, s), (q,), (v,))
     return Points(T, T.inverse().adjoint(), J, Jv, c)
 
 
@@ -91,7 +91,7 @@ def _base_motion(model: Model, x: Coordinates, v: Coordinates, a: Coordinates, i
     if not model.free_base:
         return inputs.base_pose, inputs.base_twist, inputs.base_acceleration, jnp.eye(6)
     J = se3.tangent(x.base)
-    twist, c = jax.jvp(lambda z: small.matvec(se3.tangent(z), v.base), (x.base,), (v.base,))
+    twist, c = jax.jvp(lambda z: se3.tangent_times(z, v.base), (x.base,), (v.base,))
     return inputs.base_pose @ se3.exp(x.base), twist, small.matvec(J, a.base) + c, J
 
 
@@ -114,13 +114,13 @@ def _motion(model: Model, tips: Points, a, base) -> Motion:
 def bracket(a: Float[Array, "*b 6"], b: Float[Array, "*b 6"]) -> Float[Array, "*b 6"]:
     """ad(a) b."""
     w, v, x, y = a[..., :3], a[..., 3:], b[..., :3], b[..., 3:]
-    return jnp.concatenate([jnp.cross(w, x), jnp.cross(v, x) + jnp.cross(w, y)], -1)
+    return jnp.concatenate([small.cross(w, x), small.cross(v, x) + small.cross(w, y)], -1)
 
 
 def _momentum_bracket(V: Float[Array, "*b 6"], P: Float[Array, "*b 6"]) -> Float[Array, "*b 6"]:
     """ad(V)^T P of a momentum P."""
     w, v, m, p = V[..., :3], V[..., 3:], P[..., :3], P[..., 3:]
-    return jnp.concatenate([jnp.cross(m, w) + jnp.cross(p, v), jnp.cross(p, w)], -1)
+    return jnp.concatenate([small.cross(m, w) + small.cross(p, v), small.cross(p, w)], -1)
 
 
 def _node_wrench(inertia, points: Points, a, V_base, A_base, R_world, gravity):

@@ -26,8 +26,14 @@ from jax.core import Tracer
 from jaxtyping import Array, Float
 
 from hydrostat.errors import InputError, shown
-from hydrostat.least_squares import least_squares
 from hydrostat.lie import stumpff
+
+# Of the search for an equilibrium; stiffness and energy are counted in units of E I / L.
+_LONGEST_STEP = 0.3  # rad: follows the slope from the guess instead of leaping to another branch
+_SOFTEST = 1e-9  # stiffness that a step is computed with at least
+_ENERGY_ROUNDING = 1e-12  # rad^2: the energy of 1e-6 rad, from where Newton's step squares the error
+_STEP_TOLERANCE = 1e-12  # rad: a thousand times what rounding leaves
+_MAX_STEPS = 200
 
 
 def _vector(value) -> Float[Array, " 2"]:
@@ -99,49 +105,54 @@ class FingerFormulas(eqx.Module):
 
     def contact_position(self, theta: Float[Array, " 2"]) -> Float[Array, " 2"]:
         """Where the contact point is, (X, Y) [m]: r_c = (L_1 / theta_1) (cos theta_1 - 1, sin theta_1), eq. 7."""
-        return self._chords(theta)[0]
+        return self._points(theta)[0]
 
     def tip_position(self, theta: Float[Array, " 2"]) -> Float[Array, " 2"]:
         """Where the tip is, (X, Y) [m]: r_c + R(theta_1) (L_2 / theta_2) (cos theta_2 - 1, sin theta_2), eq. 9."""
-        r_1, r_2 = self._chords(theta)
-        return r_1 + _rotate(theta[0], r_2)
+        return self._points(theta)[1]
 
     def centroids(self, theta: Float[Array, " 2"]) -> Float[Array, "2 2"]:
-        """The mass centres of the two arcs, rows of (X, Y) [m]; eqs 10 and 12, its integral (11) corrected."""
-        c = stumpff(theta**2, 3)
-        r_G1, r_G2 = (self.lengths * jnp.stack([-theta * c[3], c[2]])).T
-        return jnp.stack([r_G1, self.contact_position(theta) + _rotate(theta[0], r_G2)])
+        """r_G1 and r_G2: the mass centres of the two arcs, rows of (X, Y) [m]; eqs 10 and 12."""
+        return jnp.stack(self._points(theta)[2:])
 
     def contact_jacobian(self, theta: Float[Array, " 2"]) -> Float[Array, "2 2"]:
         """J_c: the contact point's velocity (X, Y) per rate of the angles [m]; eq. 23."""
-        r_1_dot, _ = self._chord_rates(theta)
-        return jnp.stack([r_1_dot, jnp.zeros(2)], -1)
+        return self._jacobians(theta)[0]
 
     def tip_jacobian(self, theta: Float[Array, " 2"]) -> Float[Array, "2 2"]:
         """J_t: the tip's velocity (X, Y) per rate of the angles [m]; eq. 24, corrected."""
-        _, r_2 = self._chords(theta)
-        r_1_dot, r_2_dot = self._chord_rates(theta)
-        return jnp.stack([r_1_dot + _rotate(theta[0], _quarter_turn(r_2)), _rotate(theta[0], r_2_dot)], -1)
+        return self._jacobians(theta)[1]
 
     def centroid_jacobians(self, theta: Float[Array, " 2"]) -> Float[Array, "2 2 2"]:
         """J_G1 and J_G2: the mass centres' velocities (X, Y) per rate of the angles [m]; eqs 25, 26, corrected."""
-        c = stumpff(theta**2, 4)
-        _, r_G2 = (self.lengths * jnp.stack([-theta * c[3], c[2]])).T
-        r_G1_dot, r_G2_dot = (self.lengths * jnp.stack([2 * c[3] - c[2], theta * (2 * c[4] - c[3])])).T
-        r_1_dot, _ = self._chord_rates(theta)
-        J_G1 = jnp.stack([r_G1_dot, jnp.zeros(2)], -1)
-        J_G2 = jnp.stack([r_1_dot + _rotate(theta[0], _quarter_turn(r_G2)), _rotate(theta[0], r_G2_dot)], -1)
-        return jnp.stack([J_G1, J_G2])
+        return jnp.stack(self._jacobians(theta)[2:])
 
-    def _chords(self, theta):
-        """The end of each arc in the frame of its base, (cos theta - 1, sin theta) L / theta, as rows."""
-        c = stumpff(theta**2, 2)
-        return (self.lengths * jnp.stack([-theta * c[2], c[1]])).T
+    def _points(self, theta):
+        """r_c, r_t, r_G1, r_G2: the end and the mass centre of an arc, then those of the other turned and shifted."""
+        (r_1, r_2), (G_1, G_2) = self._arcs(theta)
+        return r_1, r_1 + _rotate(theta[0], r_2), G_1, r_1 + _rotate(theta[0], G_2)
 
-    def _chord_rates(self, theta):
-        """Their derivatives, (1 - cos theta - theta sin theta, theta cos theta - sin theta) L / theta^2, as rows."""
-        c = stumpff(theta**2, 3)
-        return (self.lengths * jnp.stack([c[2] - c[1], theta * (c[3] - c[2])])).T
+    def _jacobians(self, theta):
+        """J_c, J_t, J_G1, J_G2: the derivatives of `_points`, column by column."""
+        (_, r_2), (_, G_2) = self._arcs(theta)
+        # d/dtheta of an arc's end, (1 - cos theta - theta sin theta, theta cos theta - sin theta) L / theta^2, and of
+        # its mass centre, (theta (cos theta + 1) - 2 sin theta, theta sin theta + 2 cos theta - 2) L / theta^3
+        _, c1, c2, c3, c4 = stumpff(theta**2, 4)
+        dr_1, dr_2 = (self.lengths * jnp.stack([c2 - c1, theta * (c3 - c2)])).T
+        dG_1, dG_2 = (self.lengths * jnp.stack([2 * c3 - c2, theta * (2 * c4 - c3)])).T
+        zero = jnp.zeros(2)
+        J_c, J_G1 = jnp.stack([dr_1, zero], -1), jnp.stack([dG_1, zero], -1)
+        J_t = jnp.stack([dr_1 + _rotate(theta[0], _quarter_turn(r_2)), _rotate(theta[0], dr_2)], -1)
+        J_G2 = jnp.stack([dr_1 + _rotate(theta[0], _quarter_turn(G_2)), _rotate(theta[0], dG_2)], -1)
+        return J_c, J_t, J_G1, J_G2
+
+    def _arcs(self, theta):
+        """Ends and mass centres of the arcs in the frames of their bases, rows of (X, Y).
+
+        (cos theta - 1, sin theta) L / theta and (sin theta - theta, 1 - cos theta) L / theta^2.
+        """
+        _, c1, c2, c3 = stumpff(theta**2, 3)
+        return (self.lengths * jnp.stack([-theta * c2, c1])).T, (self.lengths * jnp.stack([-theta * c3, c2])).T
 
     # --- Terms of the equation of motion
 
@@ -165,7 +176,7 @@ class FingerFormulas(eqx.Module):
         )
         M12 = rhoA2 * (L2**2 * (t2 * (2 * b4 - b3) * vy + (2 * b3 - b2) * vx) + L2**3 * (b3 - b4)) + rhoI2 * L2 / 2
         M22 = rhoA2 * L2**3 * S2 + rhoI2 * L2 / 3
-        Jc, Jt = self.contact_jacobian(theta), self.tip_jacobian(theta)
+        Jc, Jt, _, _ = self._jacobians(theta)
         return jnp.array([[M11, M12], [M12, M22]]) + self.tip_mass * Jt.T @ Jt + self.contact_mass * Jc.T @ Jc
 
     def coriolis_torques(self, theta: Float[Array, " 2"], theta_dot: Float[Array, " 2"]) -> Float[Array, " 2"]:
@@ -179,14 +190,13 @@ class FingerFormulas(eqx.Module):
 
     def gravity_torques(self, theta: Float[Array, " 2"], gravity: Float[Array, " 2"]) -> Float[Array, " 2"]:
         """G_g = -sum m J^T g over both arcs, the tip and the contact point [N m], eq. 29."""
-        J_G1, J_G2 = self.centroid_jacobians(theta)
+        J_c, J_t, J_G1, J_G2 = self._jacobians(theta)
         m1, m2 = self.line_density * self.lengths
-        mJ = m1 * J_G1 + m2 * J_G2 + self.tip_mass * self.tip_jacobian(theta)
-        return -(mJ + self.contact_mass * self.contact_jacobian(theta)).T @ gravity
+        return -(m1 * J_G1 + m2 * J_G2 + self.tip_mass * J_t + self.contact_mass * J_c).T @ gravity
 
     def load_torques(self, theta: Float[Array, " 2"], loads: FingerLoads) -> Float[Array, " 2"]:
         """J_c^T F_c + J_t^T F_t + (tau, tau) with tau = (F_1 - F_2) e [N m]; eqs 41 and 42, without friction."""
-        J_c, J_t = self.contact_jacobian(theta), self.tip_jacobian(theta)
+        J_c, J_t, _, _ = self._jacobians(theta)
         tau = (loads.tensions[0] - loads.tensions[1]) * self.tendon_offset
         return J_c.T @ loads.contact_force + J_t.T @ loads.tip_force + tau
 
@@ -200,49 +210,53 @@ class FingerFormulas(eqx.Module):
         """theta'' from the equation of motion, eq. 43 [rad/s^2]."""
         V = self.coriolis_torques(theta, theta_dot)
         torques = self.friction_torques(theta_dot) - V - self._imbalance(theta, loads)
-        M = self.mass_matrix(theta)
-        (M11, M12), (_, M22) = M
-        adjugate = jnp.array([[M22, -M12], [-M12, M11]])
-        return adjugate @ torques / (M11 * M22 - M12**2)
+        return _solve(self.mass_matrix(theta), torques)
 
     def kinetic_energy(self, theta: Float[Array, " 2"], theta_dot: Float[Array, " 2"]) -> Float[Array, ""]:
         """T = theta' M theta' / 2 [J], eq. 35."""
         return theta_dot @ self.mass_matrix(theta) @ theta_dot / 2
 
-    def potential_energy(self, theta: Float[Array, " 2"], gravity: Float[Array, " 2"]) -> Float[Array, ""]:
-        """The elastic energy, eq. 31, and that of gravity with the base at zero, eq. 28 [J]."""
+    def potential_energy(self, theta: Float[Array, " 2"], loads: FingerLoads | None = None) -> Float[Array, ""]:
+        """V_e + V_g, eqs 31 and 28, and the potential of the constant forces and tensions [J]."""
+        loads = FingerLoads() if loads is None else loads
+        r_c, r_t, r_G1, r_G2 = self._points(theta)
+        m1, m2 = self.line_density * self.lengths
         elastic = jnp.sum(self.bending_stiffness * (theta - self.preshape) ** 2 / self.lengths) / 2
-        moment = (self.line_density * self.lengths) @ self.centroids(theta) + self.tip_mass * self.tip_position(theta)
-        return elastic - (moment + self.contact_mass * self.contact_position(theta)) @ gravity
+        weighed = m1 * r_G1 + m2 * r_G2 + self.tip_mass * r_t + self.contact_mass * r_c
+        tau = (loads.tensions[0] - loads.tensions[1]) * self.tendon_offset
+        pushed = loads.contact_force @ r_c + loads.tip_force @ r_t + tau * jnp.sum(theta)
+        return elastic - weighed @ loads.gravity - pushed
 
     # --- Equilibrium and vibration
 
     def static_equilibrium(
         self, loads: FingerLoads | None = None, guess: Float[Array, " 2"] | None = None
     ) -> Float[Array, " 2"]:
-        """The angles at rest under the loads [rad], by a damped Newton method; differentiable.
+        """The angles at rest under the loads [rad], by Newton's method led to a stable one; differentiable.
+
+        The finger that starts exactly balanced stays so, stable or not: `natural_frequencies` tells.
 
         **Arguments:** `guess`: where the search starts, and so which of several equilibria it finds; the unloaded
         finger when not given.
         """
-        stiffness = jnp.max(self.bending_stiffness / self.lengths)
+        loads = FingerLoads() if loads is None else loads
         start = self.preshape if guess is None else guess
-        found = least_squares(lambda theta: self._imbalance(theta, loads) / stiffness, start)
-        # A search that ends in a hollow of the residual has converged, but not to an equilibrium.
-        missed = ~found.converged | (jnp.max(jnp.abs(found.residual)) > _AT_REST)
-        return eqx.error_if(found.x, missed, "no equilibrium of the finger was found; try a `guess` nearer to it")
+        theta = _descend(*jax.lax.stop_gradient((self, loads, start)))
+        # One more step outside the search carries the derivatives with respect to parameters and loads.
+        K = jax.lax.stop_gradient(jax.jacfwd(lambda theta: self._imbalance(theta, loads))(theta))
+        return theta - _solve(K, self._imbalance(theta, loads))
 
     def natural_frequencies(self, theta: Float[Array, " 2"], loads: FingerLoads | None = None) -> Float[Array, " 2"]:
         """The frequencies of small undamped vibrations about an equilibrium [Hz], lowest first; NaN where unstable.
 
         **Arguments:** `theta`: what `static_equilibrium` gave for the same loads.
         """
-        # K v = (2 pi f)^2 M v, with K = d(G_e + G_g - loads)/dtheta, made symmetric by M = C C^T.
-        K = jax.jacfwd(lambda theta: self._imbalance(theta, loads))(theta)
-        C = jnp.linalg.cholesky(self.mass_matrix(theta))
-        half = jax.scipy.linalg.solve_triangular(C, K, lower=True)
-        squares = jnp.linalg.eigvalsh(jax.scipy.linalg.solve_triangular(C, half.T, lower=True))
-        return jnp.sqrt(squares) / (2 * jnp.pi)
+        # K v = (2 pi f)^2 M v with K = d(G_e + G_g - loads)/dtheta: the eigenvalues of A = M^-1 K.
+        M, K = self.mass_matrix(theta), jax.jacfwd(lambda theta: self._imbalance(theta, loads))(theta)
+        A = jax.vmap(_solve, (None, 1), 1)(M, K)
+        mean, product = (A[0, 0] + A[1, 1]) / 2, A[0, 0] * A[1, 1] - A[0, 1] * A[1, 0]
+        larger = mean + jnp.copysign(jnp.sqrt(mean**2 - product), mean)
+        return jnp.sqrt(jnp.sort(jnp.stack([product / larger, larger]))) / (2 * jnp.pi)
 
     def _imbalance(self, theta, loads):
         """G_e + G_g - J_c^T F_c - J_t^T F_t - (tau, tau): zero in equilibrium."""
@@ -259,6 +273,40 @@ class FingerFormulas(eqx.Module):
     def from_strains(self, q: Float[Array, "2 1"]) -> Float[Array, " 2"]:
         """The angles of a two-segment arm with the mode `bend_y` [rad]."""
         return q[:, 0] * self.lengths
+
+
+def _descend(finger, loads, theta):
+    """A minimum of the potential energy, by Newton's method with a shift and a longest step."""
+    unit = jnp.max(finger.bending_stiffness / finger.lengths)
+
+    def torques(theta):
+        return finger._imbalance(theta, loads) / unit
+
+    def energy(theta):
+        return finger.potential_energy(theta, loads) / unit
+
+    def advance(state):
+        theta, reach, _, count = state
+        # Newton's step, with a shift that makes the lowest stiffness positive where it is not: away from saddles.
+        K, g = jax.jacfwd(lambda theta: (torques(theta),) * 2, has_aux=True)(theta)
+        lowest = (K[0, 0] + K[1, 1]) / 2 - jnp.hypot((K[0, 0] - K[1, 1]) / 2, K[0, 1])
+        step = -_solve(K + (jnp.maximum(jnp.abs(lowest), _SOFTEST) - lowest) * jnp.eye(2), g)
+        size = jnp.max(jnp.abs(step))
+        trial = theta + step * jnp.minimum(1.0, reach / jnp.where(size == 0.0, 1.0, size))
+        # A climb by rounding alone is allowed, or the last steps would be refused.
+        here = energy(theta)
+        better = energy(trial) <= here + _ENERGY_ROUNDING * (1.0 + jnp.abs(here))
+        reach = jnp.where(better, jnp.minimum(2.0 * reach, _LONGEST_STEP), reach / 4.0)
+        return jnp.where(better, trial, theta), reach, size, count + 1
+
+    def going_on(state):
+        _, _, size, count = state
+        return (size > _STEP_TOLERANCE) & (count < _MAX_STEPS)
+
+    start = (theta, jnp.asarray(_LONGEST_STEP), jnp.asarray(jnp.inf), jnp.asarray(0))
+    theta, _, size, _ = jax.lax.while_loop(going_on, advance, start)
+    missed = ~(size <= _STEP_TOLERANCE)
+    return eqx.error_if(theta, missed, "no equilibrium of the finger was found; try a `guess` nearer to it")
 
 
 def to_space(vector: Float[Array, "*batch 2"]) -> Float[Array, "*batch 3"]:
@@ -428,8 +476,10 @@ def series_gravity_along_minus_x(lengths: Float[Array, " 2"], theta: Float[Array
     return jnp.stack([G1, G2])
 
 
-# Residual torque over E I / L, in radians, below which the finger is at rest: rounding leaves some 1e-15.
-_AT_REST = 1e-10
+def _solve(A, b):
+    """The solution of A x = b for a symmetric matrix of two rows."""
+    (A11, A12), (_, A22) = A
+    return jnp.stack([A22 * b[0] - A12 * b[1], A11 * b[1] - A12 * b[0]]) / (A11 * A22 - A12**2)
 
 
 def _rotate(angle, v):

@@ -25,5 +25,9 @@ class AbstractSegment(eqx.Module):
         """The pose of the material point s relative to the segment's base."""
 
     @abc.abstractmethod
+    def twist(self, q: Float[Array, " k"], v: Float[Array, " k"], s: Float[Array, ""] | float) -> Float[Array, " 6"]:
+        """The body twist of the material point s relative to the base, at the rates v of the coordinates."""
+
+    @abc.abstractmethod
     def jacobian(self, q: Float[Array, " k"], s: Float[Array, ""] | float) -> Float[Array, "6 k"]:
         """The body Jacobian: the twist of the material point s relative to the base, per rate of the coordinates."""

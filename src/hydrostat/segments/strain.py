@@ -70,12 +70,15 @@ class StrainSegment(AbstractSegment):
 
     def strain(self, q: Float[Array, "*batch k"]) -> Float[Array, "*batch 6"]:
         """The six strains of the segment."""
+        return self._placed(q) + self.rest_strain + np.eye(6)[5]
+
+    def _placed(self, q: Float[Array, "*batch k"]) -> Float[Array, "*batch 6"]:
+        """B q: the coordinates at their places among the six strains."""
         # Placing columns instead of multiplying by B keeps constant zeros visible to the compiler.
         q = jnp.where(self.free, q, 0.0)
         places = {MODES.index(mode): q[..., i] for i, mode in enumerate(self.modes)}
         zero = jnp.zeros_like(q[..., 0])
-        free = jnp.stack([places.get(i, zero) for i in range(6)], -1)
-        return free + self.rest_strain + np.eye(6)[5]
+        return jnp.stack([places.get(i, zero) for i in range(6)], -1)
 
     def pose(self, q, s) -> SE3:
         """The pose of the material point s relative to the segment's base."""
@@ -85,6 +88,11 @@ class StrainSegment(AbstractSegment):
         """The body Jacobian of the material point s: s L T(s L strain) B, with SE(3)'s tangent operator T."""
         reach = (s * self.length)[..., None]
         return reach[..., None] * small.matmul(se3.tangent(reach * self.strain(q)), self.basis)
+
+    def twist(self, q, v, s) -> Float[Array, " 6"]:
+        """The body twist of the material point s at the rates v: the Jacobian times v, without the matrix."""
+        reach = (s * self.length)[..., None]
+        return se3.tangent_times(reach * self.strain(q), reach * self._placed(v))
 
     def bend_vector(self, q: Float[Array, "*batch k"]) -> Float[Array, "*batch 2"]:
         """The bend as a vector of the cross-section, theta (cos phi, sin phi) [rad]: no singularity when straight."""

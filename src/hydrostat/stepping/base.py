@@ -1,0 +1,83 @@
+"""What every stepper offers, and the state it steps."""
+
+import abc
+from collections.abc import Callable
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from hydrostat.lie import SE3, se3, small
+from hydrostat.mechanics.dynamics import Coordinates
+from hydrostat.mechanics.model import Inputs, Model
+
+
+class State(NamedTuple):
+    """What is integrated: coordinates and their rates, and the base where it moves freely."""
+
+    q: Float[Array, "n k"]
+    v: Float[Array, "n k"]
+    base_pose: SE3
+    base_twist: Float[Array, " 6"]
+    """Body twist of a free base."""
+
+
+class Stepped(NamedTuple):
+    """A step's result."""
+
+    state: State
+    converged: Bool[Array, ""]
+    iterations: Int[Array, ""]
+    """Of all stages together; 0 for explicit steppers."""
+
+
+InputFunction = Callable[[Float[Array, ""], State], Inputs]
+"""What acts on the arm at a time and in a state."""
+
+
+class AbstractStepper(eqx.Module):
+    """A way to advance the state; immutable, the state passes through."""
+
+    order: eqx.AbstractClassVar[int]
+    """Global order of accuracy in the step."""
+
+    @abc.abstractmethod
+    def step(self, model: Model, state: State, time, dt, inputs: InputFunction) -> Stepped:
+        """The state after one step of dt [s]."""
+
+
+def rest_state(model: Model, q=None) -> State:
+    """The arm at rest in a configuration."""
+    q = model.rest if q is None else jnp.asarray(q, float)
+    return State(q, jnp.zeros_like(q), model.arm.T_world_base, jnp.zeros(6))
+
+
+def positions(state: State) -> Coordinates:
+    """The coordinates of a state, a free base counted from where it is."""
+    return Coordinates(state.q, jnp.zeros(6))
+
+
+def velocities(state: State) -> Coordinates:
+    """The rates of a state."""
+    return Coordinates(state.v, state.base_twist)
+
+
+def moved(model: Model, state: State, x: Coordinates, v: Coordinates) -> State:
+    """The state with new coordinates and rates; a free base's coordinates become its new pose."""
+    if not model.free_base:
+        return State(x.q, v.q, state.base_pose, state.base_twist)
+    twist = small.matvec(se3.tangent(x.base), v.base)
+    return State(x.q, v.q, state.base_pose @ se3.exp(x.base), twist)
+
+
+def acting(model: Model, state: State, time, inputs: InputFunction) -> Inputs:
+    """The inputs at a time and state, with a free base's pose as the origin of its coordinates."""
+    given = inputs(time, state)
+    return given._replace(base_pose=state.base_pose) if model.free_base else given
+
+
+def combine(*terms) -> Coordinates:
+    """The sum of (factor, coordinates) pairs."""
+    return jax.tree.map(lambda *parts: sum(f * p for (f, _), p in zip(terms, parts, strict=True)), *(t for _, t in terms))
