@@ -103,14 +103,15 @@ def soft_length(toward, square, height, offset_base, offset_tip, bays: int) -> F
 
 def _arcsinh_ratio(z2: Float[Array, "..."]) -> Float[Array, "..."]:
     """asinh(z) / z as a function of z^2, smooth at zero."""
+    # As in `stumpff`, both branches hold on either side of the switch.
     near = z2 < 0.02
-    z2_near = jnp.where(near, z2, 0.0)
-    # asinh(z) / z = sum_j (-1)^j (2j)! / (4^j j!^2 (2j + 1)) z^(2j); twelve terms leave less than 1e-21
+    z2_near, z2_far = jnp.minimum(z2, 0.03), jnp.maximum(z2, 0.01)
+    # asinh(z) / z = sum_j (-1)^j (2j)! / (4^j j!^2 (2j + 1)) z^(2j); twelve terms leave less than 1e-20
     coefficients = [1.0]
     for j in range(1, 13):
         coefficients.append(coefficients[-1] * (2 * j - 1) / (2 * j))
     series = jnp.zeros_like(z2)
     for j in range(12, -1, -1):
         series = coefficients[j] / (2 * j + 1) - z2_near * series
-    z = jnp.sqrt(jnp.where(near, 1.0, z2))
+    z = jnp.sqrt(z2_far)
     return jnp.where(near, series, jnp.arcsinh(z) / z)

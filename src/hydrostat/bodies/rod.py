@@ -36,7 +36,9 @@ def stiffness(arm: Arm, points: int) -> Float[Array, "n k"]:
     young, shear = arm.material.youngs_modulus, arm.material.shear_modulus
     area = _at_points(arm.section.area, fractions) @ weights
     moment = _at_points(arm.section.second_moment, fractions) @ weights
-    six = jnp.stack([young * moment, young * moment, 2.0 * shear * moment, shear * area, shear * area, young * area], -1)
+    six = jnp.stack(
+        [young * moment, young * moment, 2.0 * shear * moment, shear * area, shear * area, young * area], -1
+    )
     chosen = six[:, np.array([MODES.index(mode) for mode in arm.segments.modes])]
     return arm.segments.length[:, None] * chosen
 

@@ -19,16 +19,17 @@ def stumpff(x: Float[Array, "*batch"], order: int) -> tuple[Float[Array, "*batch
     **Arguments:** `x`: squared angle [rad^2], at least 0; `order`: highest index wanted, at least 1.
     """
     small = x < 1.0
+    # Each branch is evaluated a little beyond the switch, and held there: that keeps the derivatives of the branch not
+    # taken finite, and it makes no difference when the compiler computes x twice, rounds it differently at x = 1, and
+    # takes one branch here and the other there.
+    x_small, x_large = jnp.minimum(x, 1.5), jnp.maximum(x, 0.5)
 
     # Small angles: Horner's rule for the two highest, then the recursion downwards, which cannot cancel there.
-    xsmall = jnp.where(small, x, 0.0)
-    series = {k: _series(xsmall, k) for k in (order, order - 1)}
+    series = {k: _series(x_small, k) for k in (order, order - 1)}
     for k in range(order - 2, -1, -1):
-        series[k] = 1.0 / factorial(k) - xsmall * series[k + 2]
+        series[k] = 1.0 / factorial(k) - x_small * series[k + 2]
 
-    # Other angles: sine and cosine, then the recursion upwards. The inner `where` keeps the square root's derivative
-    # finite on the branch that is not taken.
-    x_large = jnp.where(small, 1.0, x)
+    # Other angles: sine and cosine, then the recursion upwards.
     t = jnp.sqrt(x_large)
     closed = [jnp.cos(t), jnp.sin(t) / t]
     for k in range(2, order + 1):

@@ -105,7 +105,9 @@ def tangent_times(twist: Float[Array, "*batch 6"], rate: Float[Array, "*batch 6"
     wwx = small.cross(w, wx)
     angular = x - c2 * wx + c3 * wwx
     wy, vx = small.cross(w, y), small.cross(v, x)
-    coupling = c3 * (small.cross(w, vx) + small.cross(v, wx)) - c2 * vx + wv * ((c3 - 2.0 * c4) * wx + (3.0 * c5 - c4) * wwx)
+    coupling = (
+        c3 * (small.cross(w, vx) + small.cross(v, wx)) - c2 * vx + wv * ((c3 - 2.0 * c4) * wx + (3.0 * c5 - c4) * wwx)
+    )
     linear = y - c2 * wy + c3 * small.cross(w, wy)
     return jnp.concatenate([angular, coupling + linear], -1)
 

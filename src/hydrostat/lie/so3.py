@@ -6,7 +6,7 @@ from jaxtyping import Array, Float
 from hydrostat.lie import small
 from hydrostat.lie._stumpff import stumpff
 
-# Below tan(angle / 4)^2 = 0.02 the logarithm uses its power series: twelve terms leave less than 1e-21.
+# Below tan(angle / 4)^2 = 0.02 the logarithm uses its power series: twelve terms leave less than 1e-20.
 _LOG_SERIES_BELOW = 0.02
 _LOG_SERIES_TERMS = 12
 
@@ -104,10 +104,11 @@ def to_quaternion(R: Float[Array, "*batch 3 3"]) -> Float[Array, "*batch 4"]:
 
 def _arctan_ratio(s2: Float[Array, "*batch"]) -> Float[Array, "*batch"]:
     """atan(s) / s as a function of s^2, smooth at zero."""
+    # As in `stumpff`, both branches hold on either side of the switch.
     near = s2 < _LOG_SERIES_BELOW
-    s2_near = jnp.where(near, s2, 0.0)
+    s2_near, s2_far = jnp.minimum(s2, 1.5 * _LOG_SERIES_BELOW), jnp.maximum(s2, 0.5 * _LOG_SERIES_BELOW)
     series = jnp.zeros_like(s2)
     for j in range(_LOG_SERIES_TERMS, -1, -1):
         series = 1.0 / (2 * j + 1) - s2_near * series
-    s = jnp.sqrt(jnp.where(near, 1.0, s2))
+    s = jnp.sqrt(s2_far)
     return jnp.where(near, series, jnp.arctan(s) / s)

@@ -173,9 +173,7 @@ def residual(model: Model, x: Coordinates, v: Coordinates, a: Coordinates, input
         X, J, f_base, f_q = inputs
         return X.T @ F + f_base, f_q + J.T @ F
 
-    F0, on_q = jax.lax.scan(
-        gather, jnp.zeros(6), (tips.X, tips.J, at_base, on_q), reverse=True, unroll=_unroll(model)
-    )
+    F0, on_q = jax.lax.scan(gather, jnp.zeros(6), (tips.X, tips.J, at_base, on_q), reverse=True, unroll=_unroll(model))
     on_q = jnp.where(model.arm.segments.free, on_q, a.q)
 
     if not model.free_base:

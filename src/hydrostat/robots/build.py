@@ -80,8 +80,16 @@ def _tendons(spec: RobotSpec) -> Tendons:
 def _axes(axis: tuple[float, ...]) -> np.ndarray:
     """The rotation whose z is the given direction, turned from the world's z by the shortest way."""
     z = np.array(axis) / np.linalg.norm(axis)
-    if z[2] < -1.0 + 1e-12:  # straight down: half a turn about x
+    across = z[0] ** 2 + z[1] ** 2
+    if z[2] < 0.0 and across == 0.0:  # straight down: half a turn about x
         return np.diag([1.0, -1.0, -1.0])
-    v = np.array([-z[1], z[0], 0.0])
-    skew = np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
-    return np.eye(3) + skew + skew @ skew / (1.0 + z[2])
+    # (1 - cos) / sin^2 of the turn; downwards 1 + z would cancel.
+    factor = 1.0 / (1.0 + z[2]) if z[2] > 0.0 else (1.0 - z[2]) / across
+    x, y = z[0], z[1]
+    return np.array(
+        [
+            [1.0 - factor * x * x, -factor * x * y, x],
+            [-factor * x * y, 1.0 - factor * y * y, y],
+            [-x, -y, z[2]],
+        ]
+    )

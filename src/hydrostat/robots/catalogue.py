@@ -1,5 +1,6 @@
 """The robots that hydrostat knows by name."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -39,7 +40,7 @@ def find_robot(name_or_file: str) -> RobotSpec:
     """The robot of a name, or of a TOML file."""
     if name_or_file in ROBOTS:
         return ROBOTS[name_or_file].make()
-    if name_or_file.endswith(".toml") or Path(name_or_file).exists():
+    if name_or_file.endswith(".toml") or os.path.exists(name_or_file):
         return read_robot(Path(name_or_file))
     raise InputError(
         f"robot must be one of {listed(ROBOTS)}, or a .toml file as `hydrostat new` writes; got {shown(name_or_file)}"

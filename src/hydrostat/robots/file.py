@@ -18,8 +18,9 @@ def read_robot(path: Path) -> RobotSpec:
     try:
         with path.open("rb") as file:
             raw = file.read(_LARGEST_FILE + 1)
-    except OSError as error:
-        raise InputError(f"robot file {shown(str(path))} could not be read: {error.strerror}; {_START}") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is no file name"
+        raise InputError(f"robot file {shown(str(path))} could not be read: {reason}; {_START}") from None
     if len(raw) > _LARGEST_FILE:
         raise InputError(f"robot file {shown(str(path))} must be below {_LARGEST_FILE} bytes; {_START}")
     try:
@@ -178,4 +179,4 @@ def _value(value) -> str:
 def _string(value: str) -> str:
     """A string in TOML, on one line."""
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(c if c.isprintable() else f"\\u{ord(c):04x}" if ord(c) < 65536 else "?" for c in escaped) + '"'
+    return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped) + '"'

@@ -80,4 +80,6 @@ def acting(model: Model, state: State, time, inputs: InputFunction) -> Inputs:
 
 def combine(*terms) -> Coordinates:
     """The sum of (factor, coordinates) pairs."""
-    return jax.tree.map(lambda *parts: sum(f * p for (f, _), p in zip(terms, parts, strict=True)), *(t for _, t in terms))
+    return jax.tree.map(
+        lambda *parts: sum(f * p for (f, _), p in zip(terms, parts, strict=True)), *(t for _, t in terms)
+    )

@@ -45,7 +45,13 @@ class SDIRK2(AbstractStepper):
             new = self._attempt(model, state, time + done * dt, part * dt, inputs)
             good = new.converged
             state = jax.tree.map(lambda a, b: jnp.where(good, a, b), new.state, state)
-            return state, done + jnp.where(good, part, 0.0), jnp.where(good, part, 0.5 * part), count + new.iterations, good
+            return (
+                state,
+                done + jnp.where(good, part, 0.0),
+                jnp.where(good, part, 0.5 * part),
+                count + new.iterations,
+                good,
+            )
 
         start = (state, jnp.asarray(0.0), jnp.asarray(1.0), jnp.asarray(0), jnp.asarray(True))
         new, done, _, count, _ = jax.lax.while_loop(going_on, advance, start)

@@ -1,2 +1,1 @@
 """What surrounds an arm: shapes to touch, and the contact with them and between arms."""
-
