@@ -36,21 +36,26 @@ _STEP_TOLERANCE = 1e-12  # rad: a thousand times what rounding leaves
 _MAX_STEPS = 200
 
 
-def _vector(value) -> Float[Array, " 2"]:
+def _floats(value) -> Float[Array, "..."]:
     return jnp.asarray(value, float)
 
 
 class FingerLoads(eqx.Module):
     """What acts on the finger from outside; nothing by default."""
 
-    gravity: Float[Array, " 2"] = eqx.field(default=(0.0, 0.0), converter=_vector)
+    gravity: Float[Array, " 2"] = eqx.field(default=(0.0, 0.0), converter=_floats)
     """Acceleration of free fall, (X, Y) [m/s^2]."""
-    contact_force: Float[Array, " 2"] = eqx.field(default=(0.0, 0.0), converter=_vector)
+    contact_force: Float[Array, " 2"] = eqx.field(default=(0.0, 0.0), converter=_floats)
     """Force F_c on the contact point, (X, Y) [N]; it keeps its direction when the finger moves."""
-    tip_force: Float[Array, " 2"] = eqx.field(default=(0.0, 0.0), converter=_vector)
+    tip_force: Float[Array, " 2"] = eqx.field(default=(0.0, 0.0), converter=_floats)
     """Force F_t on the tip, (X, Y) [N]; it keeps its direction when the finger moves."""
-    tensions: Float[Array, " 2"] = eqx.field(default=(0.0, 0.0), converter=_vector)
+    tensions: Float[Array, " 2"] = eqx.field(default=(0.0, 0.0), converter=_floats)
     """Tensions F_1, F_2 of the tendons on the -X and on the +X side [N]."""
+
+    def __check_init__(self):
+        for name, value in vars(self).items():
+            if value.shape != (2,):
+                raise InputError(f"`{name}` must be a pair of numbers; got an array of shape {value.shape}")
 
 
 class FingerFormulas(eqx.Module):
@@ -213,7 +218,7 @@ class FingerFormulas(eqx.Module):
         return _solve(self.mass_matrix(theta), torques)
 
     def kinetic_energy(self, theta: Float[Array, " 2"], theta_dot: Float[Array, " 2"]) -> Float[Array, ""]:
-        """T = theta' M theta' / 2 [J], eq. 35."""
+        """T = theta' M theta' / 2 [J], eq. 37."""
         return theta_dot @ self.mass_matrix(theta) @ theta_dot / 2
 
     def potential_energy(self, theta: Float[Array, " 2"], loads: FingerLoads | None = None) -> Float[Array, ""]:
@@ -255,7 +260,8 @@ class FingerFormulas(eqx.Module):
         M, K = self.mass_matrix(theta), jax.jacfwd(lambda theta: self._imbalance(theta, loads))(theta)
         A = jax.vmap(_solve, (None, 1), 1)(M, K)
         mean, product = (A[0, 0] + A[1, 1]) / 2, A[0, 0] * A[1, 1] - A[0, 1] * A[1, 0]
-        larger = mean + jnp.copysign(jnp.sqrt(mean**2 - product), mean)
+        apart = jnp.sqrt(((A[0, 0] - A[1, 1]) / 2) ** 2 + A[0, 1] * A[1, 0])
+        larger = mean + jnp.copysign(apart, mean)  # in size; their product gives the other without cancellation
         return jnp.sqrt(jnp.sort(jnp.stack([product / larger, larger]))) / (2 * jnp.pi)
 
     def _imbalance(self, theta, loads):

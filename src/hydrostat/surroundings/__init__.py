@@ -1,1 +1,46 @@
 """What surrounds an arm: shapes to touch, and the contact with them and between arms."""
+
+from hydrostat.surroundings.contact import (
+    ContactLaw,
+    NodeContact,
+    Nodes,
+    PointContact,
+    Reactions,
+    combined,
+    contact_with_shapes,
+)
+from hydrostat.surroundings.pairs import (
+    Candidates,
+    CapsuleGap,
+    CapsulePairs,
+    Closest,
+    capsule_gap,
+    closest_points,
+    contact_between_capsules,
+    find_candidates,
+)
+from hydrostat.surroundings.shapes import AbstractShape, Box, Capsule, Plane, Sphere, Surface
+
+__all__ = [
+    "AbstractShape",
+    "Box",
+    "Candidates",
+    "Capsule",
+    "CapsuleGap",
+    "CapsulePairs",
+    "Closest",
+    "ContactLaw",
+    "NodeContact",
+    "Nodes",
+    "Plane",
+    "PointContact",
+    "Reactions",
+    "Sphere",
+    "Surface",
+    "capsule_gap",
+    "closest_points",
+    "combined",
+    "contact_between_capsules",
+    "contact_with_shapes",
+    "find_candidates",
+]

@@ -42,7 +42,7 @@ class NodeContact(NamedTuple):
     damping: Float[Array, "n 6 6"]
     """C = -d(wrench)/d(twist), positive semidefinite part; lower right block [N s/m]."""
     penetration: Float[Array, " n"]
-    """The deepest that anything is inside the node's surface [m]; 0 where nothing touches."""
+    """The deepest that anything is inside the node, or inside a capsule that it ends [m]; 0 where nothing touches."""
 
 
 class Reactions(NamedTuple):
@@ -95,7 +95,7 @@ class ContactLaw(eqx.Module):
         k and c are the exact derivatives of the normal force by depth and its rate. g = mu f / sqrt(u^2 + v^2) is the
         secant of friction: along the slip it exceeds the derivative by mu f u^2 / (u^2 + v^2)^(3/2), so that an
         implicit step cannot turn the slip round. Dropped, since they are not symmetric or not positive: the turning
-        of the normal with position, -f dn/dx; the change of friction with f, mu u/|...| df/d(d, d').
+        of the normal with position, f dn/dx, and the change of friction with f, mu u df / sqrt(u^2 + v^2).
 
         **Arguments:** `depth`: how deep the bodies are in each other, negative when apart [m]; `normal`: out of the
         other body, a unit vector or shorter; `velocity`: of the body relative to the other where they touch [m/s].
@@ -123,46 +123,52 @@ class ContactLaw(eqx.Module):
 
 
 class NodeSums(NamedTuple):
-    """The parts of a node's wrench and matrices that add up over its points of touch, for levers r along normals."""
+    """What adds up over the points of touch of a node, each with a lever r along its normal n."""
 
     force: Float[Array, "*n 3"]
     torque: Float[Array, "*n 3"]
     stiffness: Float[Array, "*n 3 3"]
     """Sum of k n n^T."""
     damping: Float[Array, "*n 3 3"]
-    """Sum of c n n^T + g (I - n n^T)."""
-    damping_lever: Float[Array, "*n 3"]
+    """Sum of (c - g) n n^T."""
+    friction: Float[Array, "*n"]
+    """Sum of g."""
+    friction_lever: Float[Array, "*n 3"]
     """Sum of g r."""
-    spin_damping: Float[Array, "*n 3 3"]
-    """Sum of g (r^2 I - r r^T)."""
+    friction_spin: Float[Array, "*n 3 3"]
+    """Sum of g r r^T."""
 
     @staticmethod
     def zeros(n: int) -> "NodeSums":
         """Nothing touches n nodes."""
-        vectors, matrices = jnp.zeros((n, 3)), jnp.zeros((n, 3, 3))
-        return NodeSums(vectors, vectors, matrices, matrices, vectors, matrices)
+        scalars, vectors, matrices = jnp.zeros(n), jnp.zeros((n, 3)), jnp.zeros((n, 3, 3))
+        return NodeSums(vectors, vectors, matrices, matrices, scalars, vectors, matrices)
 
     @staticmethod
-    def of_point(touch: PointContact, normal: Float[Array, " 3"], lever: Float[Array, " 3"]) -> "NodeSums":
-        """One point of touch at a lever along the normal from the node's centre."""
+    def of_point(touch: PointContact, normal: Float[Array, " 3"], lever: Float[Array, ""]) -> "NodeSums":
+        """One point of touch at `lever` times the normal from the node's centre."""
         nn = normal[:, None] * normal
         g = touch.friction_damping
-        across = g * (jnp.eye(3, dtype=nn.dtype) - nn)
         return NodeSums(
             force=touch.force,
-            torque=jnp.cross(lever, touch.force),
+            torque=lever * small.cross(normal, touch.force),
             stiffness=touch.normal_stiffness * nn,
-            damping=touch.normal_damping * nn + across,
-            damping_lever=g * lever,
-            spin_damping=so3.polynomial(lever, 0.0, 0.0, -g),
+            damping=(touch.normal_damping - g) * nn,
+            friction=g,
+            friction_lever=(g * lever) * normal,
+            friction_spin=(g * lever * lever) * nn,
         )
 
-    def contact(self, penetration) -> NodeContact:
-        """The 6 x 6 matrices: with B = [-hat(r) | I], K = sum of B^T k n n^T B and C likewise; hat(r) n = 0."""
-        zero = jnp.zeros_like(self.stiffness)
-        coupling = so3.hat(self.damping_lever)
+    def contact(self, penetration: Float[Array, " n"]) -> NodeContact:
+        """The 6 x 6 matrices B^T K B and B^T C B with B = [-hat(r) | I], the point's velocity per node's twist.
+
+        Since hat(r) n = 0, K is all linear, and C is g (r^2 I - r r^T), g hat(r) and C itself.
+        """
+        identity, zero = jnp.eye(3, dtype=self.force.dtype), jnp.zeros_like(self.stiffness)
+        g, g_r2 = self.friction[:, None, None], jnp.trace(self.friction_spin, axis1=-2, axis2=-1)[:, None, None]
+        coupling = so3.hat(self.friction_lever)
         stiffness = _blocks(zero, zero, zero, self.stiffness)
-        damping = _blocks(self.spin_damping, coupling, -coupling, self.damping)
+        damping = _blocks(g_r2 * identity - self.friction_spin, coupling, -coupling, g * identity + self.damping)
         return NodeContact(self.force, self.torque, stiffness, damping, penetration)
 
 
@@ -175,33 +181,33 @@ def contact_with_shapes(
     the spin of both. The reaction acts at the same point, so momentum is conserved.
     """
     sums, penetration = NodeSums.zeros(len(nodes.radius)), jnp.zeros_like(nodes.radius)
-    forces, torques = [], []
-    for shape in shapes:
+    forces, torques = jnp.zeros((2, len(shapes), 3))
+    for i, shape in enumerate(shapes):
         touch, depth, moment = jax.vmap(_touch, in_axes=(None, None, 0))(law, shape, nodes)
         sums = jax.tree.map(jnp.add, sums, touch)
         penetration = jnp.maximum(penetration, depth)
-        forces.append(-jnp.sum(touch.force, 0))
-        torques.append(-jnp.sum(moment, 0))
-    reactions = Reactions(*(jnp.reshape(jnp.asarray(parts), (-1, 3)) for parts in (forces, torques)))
-    return sums.contact(penetration), reactions
+        forces = forces.at[i].set(-jnp.sum(touch.force, 0))
+        torques = torques.at[i].set(-jnp.sum(moment, 0))
+    return sums.contact(penetration), Reactions(forces, torques)
 
 
 def _touch(law: ContactLaw, shape: AbstractShape, node: Nodes) -> tuple[NodeSums, Array, Array]:
     """One node against one shape: what the node feels, the depth, and the moment about the shape's reference point."""
-    surface = shape.distance_and_normal(node.position)
-    lever = -node.radius * surface.normal
-    point = node.position + lever
-    velocity = node.velocity + jnp.cross(node.angular_velocity, lever) - shape.velocity_at(point)
+    # The barrier stops the compiler from computing the distance anew for every number that depends on it.
+    surface = jax.lax.optimization_barrier(shape.distance_and_normal(node.position))
+    arm = -node.radius * surface.normal
+    point = node.position + arm
+    velocity = node.velocity + small.cross(node.angular_velocity, arm) - shape.velocity_at(point)
     depth = node.radius - surface.distance
     touch = law.at_point(depth, surface.normal, velocity)
-    moment = jnp.cross(point - shape.reference_point, touch.force)
-    return NodeSums.of_point(touch, surface.normal, lever), depth, moment
+    moment = small.cross(point - shape.reference_point, touch.force)
+    return NodeSums.of_point(touch, surface.normal, -node.radius), depth, moment
 
 
 def combined(*contacts: NodeContact) -> NodeContact:
     """Several contacts of the same nodes, as one."""
-    total = jax.tree.map(lambda *parts: sum(parts[1:], start=parts[0]), *contacts)
     deepest = jnp.max(jnp.stack([contact.penetration for contact in contacts]), 0)
+    total = jax.tree.map(lambda first, *others: sum(others, start=first), *contacts)
     return total._replace(penetration=deepest)
 
 

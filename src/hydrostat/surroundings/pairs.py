@@ -4,7 +4,6 @@ A capsule is named by its node nearer to the base: capsule i joins nodes i and i
 between theirs.
 """
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -14,15 +13,20 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from hydrostat.errors import number, whole
+from hydrostat.errors import InputError, number, whole
 from hydrostat.lie import small
 from hydrostat.surroundings.contact import ContactLaw, NodeContact, Nodes, NodeSums
-from hydrostat.surroundings.shapes import direction, perpendicular
+from hydrostat.surroundings.shapes import ROUNDING, direction, perpendicular
+
+Scalar = Float[Array, ""] | float
 
 # Pull of the points of touch towards the middles of their capsules, over the squared sum of radii. It widens a gap by
 # at most a quarter of this share of that sum, and lets the points of touch of two capsules that lie along each other
 # wander from end to end, instead of jumping, while one end comes closer than the other by this share of that sum.
 _PULL = 0.04
+
+# Stops the compiler from computing what is before it anew for every number that depends on it.
+_barrier = jax.lax.optimization_barrier
 
 
 class CapsulePairs(eqx.Module):
@@ -39,6 +43,8 @@ class CapsulePairs(eqx.Module):
         is more than the sum of their radii.
         """
         neighbours = whole("neighbours", neighbours, least=1, most=10**6)
+        if not nodes_per_arm:
+            raise InputError("`nodes_per_arm` must name at least one arm; got none")
         counts = [whole(f"nodes_per_arm[{i}]", n, least=2, most=10**6) for i, n in enumerate(nodes_per_arm)]
         ends = np.cumsum(counts)
         capsules = np.concatenate([np.arange(end - n, end - 1) for n, end in zip(counts, ends, strict=True)])
@@ -58,6 +64,19 @@ class Candidates(NamedTuple):
     """How many pairs within the margin did not find a place; contact is complete only if this is 0."""
 
 
+class CapsuleGap(NamedTuple):
+    """How two capsules lie to each other."""
+
+    gap: Float[Array, ""]
+    """Distance of their surfaces [m], negative where they are in each other."""
+    normal: Float[Array, " 3"]
+    """From the second to the first; a unit vector, or up to a hundredth shorter where they touch off their middles."""
+    s: Float[Array, ""]
+    """Fraction of the first from its start, where they are closest."""
+    t: Float[Array, ""]
+    """Fraction of the second from its start."""
+
+
 class Closest(NamedTuple):
     """The points of two straight pieces of line that are closest to each other."""
 
@@ -70,23 +89,22 @@ class Closest(NamedTuple):
 
 
 def find_candidates(pairs: CapsulePairs, nodes: Nodes, capacity: int, margin) -> Candidates:
-    """The pairs whose bounding balls are nearest to each other.
+    """The pairs that are nearest to each other, by the distance of their axes less their larger radii.
 
-    Complete until two nodes have come closer by the margin: search again after margin / (2 speed) seconds, with the
-    speed of the fastest node.
+    It holds every pair that can touch until two nodes have come closer by the margin: search again within
+    margin / (2 speed) seconds, with the speed of the fastest node.
 
-    **Arguments:** `capacity`: how many pairs to keep; `margin`: gap of two balls up to which a pair must be kept [m].
+    **Arguments:** `capacity`: how many pairs to keep; `margin`: gap up to which a pair must be kept [m].
     """
     capacity = whole("capacity", capacity, least=1, most=10**6)
     if isinstance(margin, int | float):
         margin = number("margin", margin, least=0.0)
-    # Ball about each capsule; the last node of an arm starts none, and what stands in its row is never read.
-    ahead = jnp.roll(nodes.position, -1, 0)
-    middle = 0.5 * (nodes.position + ahead)
-    ball = 0.5 * small.norm(ahead - nodes.position) + jnp.maximum(nodes.radius, jnp.roll(nodes.radius, -1))
-    gap = small.norm(middle[pairs.first] - middle[pairs.second]) - ball[pairs.first] - ball[pairs.second]
+    near = jax.vmap(closest_points)(nodes.position[_ends(pairs.first, pairs.second)])
+    # The last node of an arm starts no capsule, and what stands in its row is never read.
+    larger = jnp.maximum(nodes.radius, jnp.roll(nodes.radius, -1))
+    gap = small.norm(near.separation) - larger[pairs.first] - larger[pairs.second]
     kept = min(capacity, len(pairs.first))
-    # In single precision the search for the smallest is fast.
+    # In single precision, which is enough to choose by, the compiler has a fast way to the smallest.
     _, nearest = jax.lax.top_k(-gap.astype(jnp.float32), kept)
     overflow = jnp.maximum(jnp.sum(gap < margin) - kept, 0)
     return Candidates(pairs.first[nearest], pairs.second[nearest], overflow)
@@ -100,24 +118,33 @@ def contact_between_capsules(law: ContactLaw, nodes: Nodes, candidates: Candidat
     matrices are the block diagonal 2 weight B^T K B that majorises the pair's own, which couples four nodes: an
     implicit step is stable with it, and conserves momentum as far as it is iterated with the forces themselves.
     """
-    ends = jnp.stack([candidates.first, candidates.first + 1, candidates.second, candidates.second + 1], -1)
+    ends = _ends(candidates.first, candidates.second)
     quads = Nodes(*(part[ends] for part in nodes))
     loads, depth = jax.vmap(_touch, in_axes=(None, 0))(law, quads)
-    sums = jax.tree.map(lambda zero, load: zero.at[ends].add(load), NodeSums.zeros(len(nodes.radius)), loads)
+    # All in one table, so that there is one pass over the pairs: many small ones cost four times as much.
+    zeros = NodeSums.zeros(len(nodes.radius))
+    widths = [zero[0].size for zero in zeros]
+    columns = [load.reshape(ends.size, width) for load, width in zip(_barrier(loads), widths, strict=True)]
+    table = _barrier(jnp.concatenate(columns, -1))
+    rows = jnp.zeros((len(nodes.radius), sum(widths))).at[ends.reshape(-1)].add(table)
+    parts = jnp.split(rows, np.cumsum(widths)[:-1], -1)
+    sums = NodeSums(*(part.reshape(zero.shape) for part, zero in zip(parts, zeros, strict=True)))
     deepest = jnp.zeros_like(nodes.radius).at[ends].max(depth[:, None])
     return sums.contact(deepest)
 
 
-def closest_points(start_a, end_a, start_b, end_b, pull=0.0, lean_a=0.0, lean_b=0.0) -> Closest:
+def closest_points(
+    ends: Float[Array, "4 3"], pull: Scalar = 0.0, lean_a: Scalar = 0.0, lean_b: Scalar = 0.0
+) -> Closest:
     """The closest points of two straight pieces of line, of any direction and length, also zero.
 
     Minimises |separation|^2 / 2 + pull ((s - 1/2)^2 + (t - 1/2)^2) / 2 - lean_a s - lean_b t, a convex quadratic, over
     the unit square: s with t free, then t for that s, then s for that t, each within bounds, is its exact minimum. With
     a pull the points are unique and continuous even where the pieces are parallel.
 
-    **Arguments:** ends [m], each of shape 3; `pull`, `lean_a`, `lean_b` [m^2].
+    **Arguments:** `ends`: start and end of the first, then of the second [m]; `pull`, `lean_a`, `lean_b`: [m^2].
     """
-    u, w, apart = end_a - start_a, end_b - start_b, start_a - start_b
+    u, w, apart = ends[1] - ends[0], ends[3] - ends[2], ends[0] - ends[2]
     a, b, c = small.dot(u, u) + pull, small.dot(u, w), small.dot(w, w) + pull
     e, f = 0.5 * pull + lean_a - small.dot(u, apart), 0.5 * pull + lean_b + small.dot(w, apart)
     determinant = a * c - b * b
@@ -128,58 +155,62 @@ def closest_points(start_a, end_a, start_b, end_b, pull=0.0, lean_a=0.0, lean_b=
     return Closest(s, t, apart + s * u - t * w)
 
 
-def capsule_gap(ends: Float[Array, "4 3"], radii: Float[Array, " 4"]) -> tuple[Closest, Array, Array]:
-    """The gap of two tapered capsules, the points where they are closest, and the normal from the second to the first.
+def capsule_gap(ends: Float[Array, "4 3"], radii: Float[Array, " 4"]) -> CapsuleGap:
+    """The gap of two capsules whose radii run linearly from end to end, and where it is.
 
-    gap(s, t) = D - r_a(s) - r_b(t), D^2 = |separation|^2 + pull, is minimised over s and t, so the gradient of the gap
-    by the ends is the normal, separation / D, times the weights of the ends: force and depth belong to one potential.
-    Its stationary point is that of the quadratic with lean D times taper; one correction of D leaves an error of order
-    taper^4, since the gap is stationary.
+    gap(s, t) = D - r_a(s) - r_b(t), with D^2 = |separation|^2 plus the pull's term, is minimised over s and t. So its
+    gradient by the ends is the normal, separation / D, times the weights of the ends: normal force and depth belong to
+    one potential, and the force is continuous even where two capsules lie along each other. The minimum is that of
+    `closest_points` with lean D times taper; one correction of D leaves a gap right to the sixth power of the taper.
 
     **Arguments:** `ends`: of the first, then of the second [m]; `radii`: there [m].
     """
     total = 0.5 * jnp.sum(radii)
     pull = _PULL * total * total
-    near = closest_points(*ends, pull)
-    reach, _ = _reach_and_normal(ends, near, pull)
-    near = closest_points(*ends, pull, reach * (radii[1] - radii[0]), reach * (radii[3] - radii[2]))
-    reach, normal = _reach_and_normal(ends, near, pull)
-    return near, normal, reach - _between(radii[:2], near.s) - _between(radii[2:], near.t)
+    # Where the axes cross, a unit vector across both stands for the normal. (`small.cross` costs a third more here.)
+    across = direction(jnp.cross(ends[1] - ends[0], ends[3] - ends[2]), perpendicular(ends[1] - ends[0]))
+    near = closest_points(ends, pull)
+    reach, _ = _reach_and_normal(near, pull, across, ROUNDING * total)
+    near = closest_points(ends, pull, reach * (radii[1] - radii[0]), reach * (radii[3] - radii[2]))
+    reach, normal = _reach_and_normal(near, pull, across, ROUNDING * total)
+    gap = reach - _between(radii[:2], near.s) - _between(radii[2:], near.t)
+    return CapsuleGap(gap, normal, near.s, near.t)
 
 
-def _reach_and_normal(ends, near: Closest, pull) -> tuple[Array, Array]:
-    """D and separation / D; where the axes cross, a unit vector across both."""
+def _reach_and_normal(near: Closest, pull, instead, least) -> tuple[Array, Array]:
+    """D and separation / D, or another normal where D is no more than `least`."""
     square = small.dot(near.separation, near.separation) + pull * ((near.s - 0.5) ** 2 + (near.t - 0.5) ** 2)
-    across = jnp.cross(ends[1] - ends[0], ends[3] - ends[2])
-    instead = direction(across, perpendicular(ends[1] - ends[0]))
-    crossing = square < math.sqrt(jnp.finfo(square.dtype).tiny)
-    reach = jnp.sqrt(jnp.where(crossing, 1.0, square))
-    normal = jnp.where(crossing, instead, near.separation / reach)
-    return jnp.where(crossing, small.dot(near.separation, instead), reach), normal
+    short = square <= least * least
+    reach = jnp.sqrt(jnp.where(short, 1.0, square))
+    normal = jnp.where(short, instead, near.separation / reach)
+    return jnp.where(short, small.dot(near.separation, instead), reach), normal
 
 
 def _touch(law: ContactLaw, quad: Nodes) -> tuple[NodeSums, Array]:
-    """One pair of capsules: the loads on its four end nodes, and the depth."""
-    near, normal, gap = jax.lax.optimization_barrier(capsule_gap(quad.position, quad.radius))
-    # Levers from the points of the axes to the one point of touch, which divides the separation as the radii do.
-    radius_a, radius_b = _between(quad.radius[:2], near.s), _between(quad.radius[2:], near.t)
-    share = radius_a / (radius_a + radius_b)
-    lever_a, lever_b = -share * near.separation, (1.0 - share) * near.separation
+    """One pair of capsules: the loads on the end nodes of both (side, end, ...), and the depth."""
+    gap, normal, s, t = _barrier(capsule_gap(quad.position, quad.radius))
 
-    # Velocity of the first relative to the second there.
-    velocity_a, velocity_b = _between(quad.velocity[:2], near.s), _between(quad.velocity[2:], near.t)
-    spin_a, spin_b = _between(quad.angular_velocity[:2], near.s), _between(quad.angular_velocity[2:], near.t)
-    velocity = velocity_a + jnp.cross(spin_a, lever_a) - velocity_b - jnp.cross(spin_b, lever_b)
-    touch, lever_a, lever_b = jax.lax.optimization_barrier((law.at_point(-gap, normal, velocity), lever_a, lever_b))
+    # The point of touch divides the line between the closest points of the axes as the radii do.
+    a, b = Nodes(*(_between(part[:2], s) for part in quad)), Nodes(*(_between(part[2:], t) for part in quad))
+    reach, total = gap + a.radius + b.radius, a.radius + b.radius
+    lever_a, lever_b = -reach * a.radius / total, reach * b.radius / total
+    spin = lever_a * a.angular_velocity - lever_b * b.angular_velocity
+    velocity = a.velocity - b.velocity + small.cross(spin, normal)
+    touch = _barrier(law.at_point(-gap, normal, velocity))
 
     # Each side's load in the proportions of its weights; the matrices twice, to majorise the coupling.
-    load_a = NodeSums.of_point(touch, normal, lever_a)
-    load_b = NodeSums.of_point(touch._replace(force=-touch.force), normal, lever_b)
-    weights = jnp.stack([1.0 - near.s, near.s, 1.0 - near.t, near.t])
-    sides = jax.tree.map(lambda a, b: jnp.stack([a, a, b, b]), load_a, load_b)
-    times = NodeSums(1.0, 1.0, 2.0, 2.0, 2.0, 2.0)
-    loads = jax.tree.map(lambda x, k: k * jnp.reshape(weights, (4,) + (1,) * (x.ndim - 1)) * x, sides, times)
-    return loads, -gap
+    sums = jax.vmap(lambda sign, lever: NodeSums.of_point(touch._replace(force=sign * touch.force), normal, lever))(
+        jnp.array([1.0, -1.0]), jnp.stack([lever_a, lever_b])
+    )
+    weights = jnp.stack([1.0 - s, s, 1.0 - t, t]).reshape(2, 2)
+    loads = jax.tree.map(lambda x: x[:, None] * weights.reshape(2, 2, *(1 for _ in x.shape[1:])), sums)
+    matrices = jax.tree.map(lambda x: 2.0 * x, loads)
+    return matrices._replace(force=loads.force, torque=loads.torque), -gap
+
+
+def _ends(first: Int[Array, " p"], second: Int[Array, " p"]) -> Int[Array, "p 4"]:
+    """The nodes at the ends of pairs of capsules."""
+    return jnp.stack([first, first + 1, second, second + 1], -1)
 
 
 def _between(pair, fraction) -> Array:

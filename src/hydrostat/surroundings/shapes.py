@@ -15,6 +15,9 @@ from hydrostat.lie import SE3, small
 
 _REST = (0.0, 0.0, 0.0)
 
+# A vector shorter than this share of the radius beside it is made of rounding, and has no direction.
+ROUNDING = 1e-9
+
 
 class Surface(NamedTuple):
     """Where a point stands relative to the surface of a shape."""
@@ -35,7 +38,7 @@ def scalar(name: str, *, positive: bool = True):
     bound = "positive" if positive else "zero or positive"
 
     def convert(value) -> Float[Array, ""]:
-        array = _array(name, value, (), f"a {bound} number")
+        array = _array(name, value, (), "a positive number" if positive else "zero or a positive number")
         if not isinstance(array, Tracer) and not (array > 0.0 if positive else array >= 0.0):
             raise InputError(f"`{name}` must be {bound}; got {float(array):g}")
         return array
@@ -84,7 +87,7 @@ class AbstractShape(eqx.Module):
 
     def velocity_at(self, point: Float[Array, " 3"]) -> Float[Array, " 3"]:
         """The velocity of the shape's material at a point [m/s]."""
-        return self.velocity + jnp.cross(self.angular_velocity, point - self.reference_point)
+        return self.velocity + small.cross(self.angular_velocity, point - self.reference_point)
 
 
 class Plane(AbstractShape):
@@ -192,23 +195,24 @@ class Box(AbstractShape):
         return Surface(distance, small.matvec(self.pose.rotation, normal), self.pose.apply(closest))
 
 
-def direction(u: Float[Array, "*batch 3"], instead: Float[Array, "*batch 3"]) -> Float[Array, "*batch 3"]:
-    """The unit vector along u; where u is too short to have a direction, another one in its stead."""
-    square = small.dot(u, u)[..., None]
-    short = square < math.sqrt(jnp.finfo(u.dtype).tiny)
+def direction(u: Float[Array, " 3"], instead: Float[Array, " 3"], least=0.0) -> Float[Array, " 3"]:
+    """The unit vector along u; where u is no longer than `least`, another one in its stead."""
+    square = small.dot(u, u)
+    # Below the second bound the square, or its derivative, is not a number of full precision.
+    short = square <= jnp.maximum(least * least, math.sqrt(jnp.finfo(u.dtype).tiny))
     return jnp.where(short, instead, u / jnp.sqrt(jnp.where(short, 1.0, square)))
 
 
 def perpendicular(u: Float[Array, " 3"]) -> Float[Array, " 3"]:
     """A unit vector across u, across the x axis if u is zero."""
     least = jax.nn.one_hot(jnp.argmin(jnp.abs(u)), 3, dtype=u.dtype)
-    return direction(jnp.cross(u, least), jnp.array([0.0, 0.0, 1.0], u.dtype))
+    return direction(small.cross(u, least), jnp.array([0.0, 0.0, 1.0], u.dtype))
 
 
 def _around(point, middle, radius, instead) -> Surface:
     """The surface of a ball about the point of an axis that is closest to a point."""
     away = point - middle
-    normal = direction(away, instead)
+    normal = direction(away, instead, ROUNDING * radius)
     # As a product with the normal, the distance has the normal as its derivative even on the axis.
     return Surface(small.dot(away, normal) - radius, normal, middle + radius * normal)
 
