@@ -111,6 +111,11 @@ def test_accelerations_are_those_of_the_lagrangian(arm):
         force = lagrangian.work(y, dead, follower) - gyroscopic - jax.grad(lagrangian.potential)(y)
         return mass, force, lagrangian.kinetic(y, rate), lagrangian.potential(y)
 
+    @jax.jit
+    def recursive(model, x, v, inputs):
+        a = accelerations(model, x, v, inputs)
+        return a, residual(model, x, v, a, inputs), energy(model, x, v, inputs)
+
     for model in (free, fixed):
         x, v, (dead, follower) = random_motion(model.free_base)
         inputs = no_inputs(model)._replace(force=dead, follower=follower)
@@ -119,13 +124,11 @@ def test_accelerations_are_those_of_the_lagrangian(arm):
         # A base held still takes its rows and columns with it, and its own inertia does not matter.
         size = len(y) if model.free_base else q_size()
         expected = np.linalg.solve(mass[:size, :size], force[:size])
-        found = jax.jit(accelerations)(model, x, v, inputs)
+        found, left, whole = recursive(model, x, v, inputs)
         flat = np.concatenate([np.ravel(found.q), found.base])[:size]
         # Rounding times the condition of the mass matrix, whose entries span five orders of magnitude.
         assert flat == pytest.approx(expected, rel=1e-9, abs=1e-10 * np.max(np.abs(expected)))
-        left = residual(model, x, v, found, inputs)
         assert np.max(np.abs(left.q)) < 1e-10 * float(jnp.max(jnp.abs(force)))
-        whole = energy(model, x, v, inputs)
         assert whole.kinetic == pytest.approx(float(kinetic), rel=1e-12)
         assert whole.elastic + whole.gravitational == pytest.approx(float(potential), rel=1e-12)
 

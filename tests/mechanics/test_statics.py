@@ -97,7 +97,7 @@ def test_bad_loads_and_places_are_refused():
     model = make_model(arm, load_places=[1.0])
     with pytest.raises(InputError, match="every load must be finite; `force` is not"):
         equilibrium(model, no_inputs(model)._replace(force=jnp.full((1, 6), jnp.nan)))
-    with pytest.raises(InputError, match="fraction from 0 to 1 of its length; got 1.2"):
+    with pytest.raises(InputError, match=r"fraction from 0 to 1 of its length; got 1\.2"):
         make_model(arm, load_places=[1.2])
     with pytest.raises(InputError, match="must not be negative; got -1"):
         make_model(arm, lumps=[(1.0, -1.0)])

@@ -8,13 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hydrostat.lie import se3
-from hydrostat.surroundings import Box, Capsule, ContactLaw, Nodes, Plane, Sphere, combined, contact_with_shapes
+from hydrostat.surroundings import Box, ContactLaw, Nodes, Plane, Sphere, combined, contact_with_shapes
 
 LAW = ContactLaw(stiffness=800.0, damping=0.7, friction=0.6, slip_speed=0.01, onset=1e-3)
 SHAPES = (
     Plane([0.0, 0.0, -0.05], [0.1, -0.2, 1.0], velocity=[0.3, 0.1, 0.0], angular_velocity=[0.0, 0.5, 1.0]),
     Sphere([0.1, 0.0, 0.1], 0.08, velocity=[-0.2, 0.4, 0.1], angular_velocity=[1.0, -2.0, 3.0]),
-    Capsule([-0.2, 0.0, 0.0], [0.1, 0.2, 0.1], 0.05, angular_velocity=[3.0, 0.0, -1.0]),
     Box(se3.exp(jnp.array([0.3, 0.8, -0.4, 0.0, -0.1, 0.1])), [0.1, 0.04, 0.07], velocity=[0.0, 0.0, 1.0]),
 )
 touch = jax.jit(contact_with_shapes)
@@ -68,7 +67,7 @@ def test_action_is_reaction():
 def test_shapes_add_up_and_none_is_nothing():
     nodes = random_nodes(2)
     whole, reactions = touch(LAW, nodes, SHAPES)
-    parts = [touch(LAW, nodes, shapes) for shapes in (SHAPES[:2], SHAPES[2:])]
+    parts = [touch(LAW, nodes, shapes) for shapes in (SHAPES[:1], SHAPES[1:])]
     for together, added in zip(whole, combined(*(part[0] for part in parts)), strict=True):
         np.testing.assert_allclose(together, added, rtol=1e-12, atol=1e-9)
     np.testing.assert_allclose(reactions.force, np.concatenate([part[1].force for part in parts]), rtol=1e-12)

@@ -25,6 +25,8 @@ touch = jax.jit(contact_between_capsules)
 find = jax.jit(find_candidates, static_argnums=2)
 nearest = jax.jit(closest_points)
 gap_of = jax.jit(capsule_gap)
+gaps_of = jax.jit(jax.vmap(capsule_gap))
+gap_slopes = jax.jit(jax.jacrev(capsule_gap, (0, 1)))
 
 
 # --- Closest points
@@ -80,15 +82,10 @@ def test_closest_points_of_special_pairs(name):
     assert -1e-12 <= best - length <= 0.5 * reach / 200
 
 
-@pytest.fixture(scope="module")
-def gap_gradients():
-    return jax.jit(jax.jacrev(capsule_gap, (0, 1)))
-
-
 @pytest.mark.parametrize("name", PARALLEL)
-def test_gaps_and_their_gradients_are_finite(name, gap_gradients):
-    ends, radii = jnp.asarray(np.array(PARALLEL[name], float)), jnp.array([0.2, 0.1, 0.15, 0.05])
-    leaves = jax.tree.leaves((gap_of(ends, radii), gap_gradients(ends, radii)))
+def test_gaps_and_their_gradients_are_finite(name):
+    ends, radii = np.array(PARALLEL[name], float), np.array([0.2, 0.1, 0.15, 0.05])
+    leaves = jax.tree.leaves((gap_of(ends, radii), gap_slopes(ends, radii)))
     assert all(np.all(np.isfinite(leaf)) for leaf in leaves)
 
 
@@ -100,56 +97,70 @@ def test_gap_is_the_least_distance_of_balls_along_the_axes(ends, radii):
         return
     fraction = np.linspace(0, 1, 101)[:, None]
     a, b = ends[0] + fraction * (ends[1] - ends[0]), ends[2] + fraction * (ends[3] - ends[2])
-    balls = np.linalg.norm(a[:, None] - b, axis=-1)
-    balls = balls - (radii[0] + fraction * (radii[1] - radii[0])) - (radii[2] + fraction * (radii[3] - radii[2])).T
+    separation = np.linalg.norm(a[:, None] - b, axis=-1)
+    balls = separation - _along(radii[:2], fraction) - _along(radii[2:], fraction).T
     gap = float(gap_of(ends, np.array(radii)).gap)
-    best, total = balls.min(), sum(radii) / 2
-    # The grid misses the least by up to half a cell of each; the pull adds a hundredth of the radii where they touch,
-    # a tenth where the axes cross, and less outside.
+    best, pull = balls.min(), 0.04 * (sum(radii) / 2) ** 2
+    # The grid misses the least by up to half a cell of each.
     assert gap >= best - 0.5 * (sum(lengths) + sum(tapers)) / 100
-    assert gap <= best + (0.01 * total if best > 0 else 0.15 * total)
+    # The pull adds sqrt(x^2 + pull / 2) - x at most; what one correction of the lean leaves is taper^6, 6e-5, of D,
+    # as long as the axes do not cross.
+    x = separation.flat[balls.argmin()]
+    assert gap <= best + np.sqrt(x**2 + pull / 2) - x + 1e-4 * x or x < 0.25 * sum(radii)
+
+
+def _along(radii, fraction):
+    return radii[0] + fraction * (radii[1] - radii[0])
 
 
 def test_points_of_touch_wander_and_do_not_jump_between_ends():
     # A capsule turned over another: with exact closest points s jumps from one end to the other at angle zero.
     def ends(angle):
-        tilt = 0.5 * np.array([np.cos(angle), 0.0, np.sin(angle)])
-        return np.array([[-0.5, 0, 0], [0.5, 0, 0], [0, 0, 0.2] - tilt, [0, 0, 0.2] + tilt])
+        x, z = 0.5 * np.cos(angle), 0.5 * np.sin(angle)
+        return np.array([[-0.5, 0, 0], [0.5, 0, 0], [-x, 0, 0.2 - z], [x, 0, 0.2 + z]])
 
     exact = [float(nearest(ends(angle)).s) for angle in (-1e-6, 1e-6)]
     assert abs(exact[0] - exact[1]) > 0.9
     angles = np.linspace(-0.02, 0.02, 201)
     s = np.array([float(gap_of(ends(angle), np.full(4, 0.1)).s) for angle in angles])
-    assert s[0] == 1.0
-    assert s[-1] == 0.0
+    # The pull of 0.04 (0.2 m)^2 = 1.6e-3 m^2 keeps it that much short of the ends.
+    assert s[0] == pytest.approx(1.0, abs=1.6e-3)
+    assert s[-1] == pytest.approx(0.0, abs=1.6e-3)
     # It crosses while one end comes closer by _PULL times the radii, 8 mm over 1 m: 0.008 rad to each side.
     assert np.abs(np.diff(s)).max() < 2 * (angles[1] - angles[0]) / 0.008
 
 
 # --- Loads of pairs
 
-CROSSED = Candidates(jnp.array([0, 1, 0, 2]), jnp.array([4, 5, 6, 4]), jnp.asarray(0))
+CROSSED = Candidates(*(np.array([(i, j) for i in range(3) for j in (4, 5, 6)]).T), np.asarray(0))
+ENDS = np.stack([CROSSED.first, CROSSED.first + 1, CROSSED.second, CROSSED.second + 1], -1)
 
 
 def random_nodes(seed, taper=0.0):
     """Two short arms of four nodes, one over the other, deep in each other."""
     rng = np.random.default_rng(seed)
-    along = np.linspace(-0.1, 0.1, 4)[:, None]
-    lower, upper = along * [1, 0.2, 0], along * [0.1, 1, 0] + [0, 0, 0.035]
-    position = np.concatenate([lower, upper]) + rng.normal(size=(8, 3)) * 0.006
+    along = np.linspace(-0.05, 0.05, 4)[:, None]
+    lower, upper = along * [1, 0.2, 0], along * [0.1, 1, 0] + [0, 0, 0.027]
+    position = np.concatenate([lower, upper]) + rng.uniform(-0.005, 0.005, (8, 3))
     velocity, spin, tangent = rng.normal(size=(3, 8, 3)) * np.array([0.5, 10.0, 1.0])[:, None, None]
-    radius = 0.02 + taper * rng.uniform(-0.005, 0.005, 8)
+    radius = 0.02 + taper * rng.uniform(-0.003, 0.003, 8)
     return Nodes(*map(jnp.asarray, (position, velocity, spin, tangent, radius)))
 
 
-def stored(position, radius, candidates=CROSSED):
-    """The elastic energy of all candidates: k times the integral of the onset."""
-    ends = np.stack([candidates.first, candidates.first + 1, candidates.second, candidates.second + 1], -1)
-    d = jnp.maximum(-jax.vmap(capsule_gap)(position[ends], radius[ends]).gap, 0.0)
-    return jnp.sum(K * jnp.where(d < ONSET, d**3 / (6 * ONSET), 0.5 * d * d - 0.5 * ONSET * d + ONSET**2 / 6))
+def depths_and_slopes(nodes):
+    """The depth of each pair, and its slopes by the positions of all nodes."""
+    depth, slope = np.zeros(len(ENDS)), np.zeros((len(ENDS), 8, 3))
+    for i, ends in enumerate(ENDS):
+        pair = np.asarray(nodes.position)[ends], np.asarray(nodes.radius)[ends]
+        depth[i], slope[i, ends] = -gap_of(*pair).gap, -gap_slopes(*pair).gap[0]
+    return depth, slope
 
 
-stored_slope = jax.jit(jax.grad(stored))
+def energy_slope(nodes):
+    """The gradient of the elastic energy, k p(d) times that of the depth."""
+    depth, slope = depths_and_slopes(nodes)
+    d = np.maximum(depth, 0.0)
+    return np.tensordot(K * np.where(d < ONSET, 0.5 * d**2 / ONSET, d - 0.5 * ONSET), slope, 1)
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -168,12 +179,12 @@ def test_without_damping_and_friction_the_force_is_a_slope_of_energy():
         nodes = random_nodes(seed)
         contact = touch(elastic, nodes, CROSSED)
         assert np.abs(contact.force).max() > 0.5
-        np.testing.assert_allclose(contact.force, -stored_slope(nodes.position, nodes.radius), rtol=1e-9, atol=1e-11)
+        np.testing.assert_allclose(contact.force, -energy_slope(nodes), rtol=1e-9, atol=1e-11)
         np.testing.assert_allclose(contact.torque, 0.0, atol=1e-15)
-        # Tapered by up to 10 mm over 67: what one correction leaves is of order taper^3 = 3e-3.
+        # Tapered by up to 6 mm over 33: what one correction leaves is of order taper^3 = 6e-3.
         nodes = random_nodes(seed, taper=1.0)
-        error = touch(elastic, nodes, CROSSED).force + stored_slope(nodes.position, nodes.radius)
-        assert np.abs(error).max() < 3e-3 * np.abs(touch(elastic, nodes, CROSSED).force).max()
+        error = touch(elastic, nodes, CROSSED).force + energy_slope(nodes)
+        assert np.abs(error).max() < 6e-3 * np.abs(touch(elastic, nodes, CROSSED).force).max()
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -181,7 +192,7 @@ def test_contact_takes_energy_and_gives_none(seed):
     nodes = random_nodes(seed)
     contact = touch(LAW, nodes, CROSSED)
     power = np.sum(contact.force * nodes.velocity) + np.sum(contact.torque * nodes.angular_velocity)
-    storing = np.sum(stored_slope(nodes.position, nodes.radius) * nodes.velocity)
+    storing = np.sum(energy_slope(nodes) * nodes.velocity)
     assert power + storing <= 1e-10 * (1 + abs(power))
 
 
@@ -208,33 +219,32 @@ def test_loads_by_hand():
     np.testing.assert_allclose(contact.penetration, -gap, rtol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(5))
 def test_matrices_majorise_the_coupled_ones(seed):
-    # At rest -d(wrench)/d(twist) of all nodes is the pairs' coupled C, and k (d gap)(d gap)^T their coupled K.
-    nodes = random_nodes(seed)
-    nodes = nodes._replace(velocity=jnp.zeros((8, 3)), angular_velocity=jnp.zeros((8, 3)))
-    pair = Candidates(CROSSED.first[:2], CROSSED.second[:2], CROSSED.overflow)
+    # At rest the coupled C is -d(wrench)/d(twist), here by central differences: with steps h the law's curvature in
+    # speed leaves c h / 4, about 1e-7, and rounding 1e-9.
+    nodes, h = random_nodes(seed), 1e-6
 
     def wrench(twist):
-        contact = contact_between_capsules(
-            LAW, nodes._replace(angular_velocity=twist[:, :3], velocity=twist[:, 3:]), pair
-        )
-        return -jnp.concatenate([contact.torque, contact.force], -1)
+        contact = touch(LAW, nodes._replace(angular_velocity=twist[:, :3], velocity=twist[:, 3:]), CROSSED)
+        return np.concatenate([contact.torque, contact.force], -1).ravel()
 
-    def gaps(position):
-        ends = np.stack([pair.first, pair.first + 1, pair.second, pair.second + 1], -1)
-        return jax.vmap(capsule_gap)(position[ends], nodes.radius[ends]).gap
+    twists = h * np.eye(48).reshape(48, 8, 6)
+    C = np.stack([(wrench(-twist) - wrench(twist)) / (2 * h) for twist in twists])
+    at_rest = touch(LAW, nodes._replace(angular_velocity=np.zeros((8, 3)), velocity=np.zeros((8, 3))), CROSSED)
+    size = np.abs(C).max()
+    np.testing.assert_allclose(C, C.T, atol=1e-6 * size)
+    assert np.linalg.eigvalsh(C).min() > -1e-6 * size
+    assert smallest_excess(at_rest.damping, C) > -1e-6 * size
+    # It is not larger than it need be: a quarter of it would not do.
+    assert smallest_excess(0.25 * at_rest.damping, C) < -0.1 * size
 
-    contact = touch(LAW, nodes, pair)
-    coupled = np.asarray(jax.jit(jax.jacfwd(wrench))(jnp.zeros((8, 6)))).reshape(48, 48)
-    np.testing.assert_allclose(coupled, coupled.T, atol=1e-12 * np.abs(coupled).max())
-    assert np.linalg.eigvalsh(coupled).min() > -1e-12 * np.abs(coupled).max()
-    assert smallest_excess(contact.damping, coupled) > -1e-12 * np.abs(coupled).max()
-
-    slope, depth = np.asarray(jax.jacrev(gaps)(nodes.position)).reshape(2, 24), -np.asarray(gaps(nodes.position))
-    assert np.all(depth > ONSET)
-    coupled = K * slope.T @ slope
-    assert smallest_excess(contact.stiffness[:, 3:, 3:], coupled) > -1e-9 * K
+    # The coupled K is k p'(d) times the slopes of the depth, summed over pairs.
+    depth, slope = depths_and_slopes(nodes)
+    assert np.count_nonzero(depth > ONSET) >= 2
+    slope = slope.reshape(-1, 24)
+    stiffness = K * np.clip(depth / ONSET, 0.0, 1.0)
+    assert smallest_excess(at_rest.stiffness[:, 3:, 3:], slope.T @ (stiffness[:, None] * slope)) > -1e-9 * K
 
 
 def smallest_excess(blocks, coupled):
@@ -249,21 +259,19 @@ def smallest_excess(blocks, coupled):
 
 
 def coiled_arms(seed, arms=3, count=12):
-    """Arms that wind through the same small space."""
+    """Arms that wind round one another."""
     rng = np.random.default_rng(seed)
-    steps = rng.normal(size=(arms, count, 3)) + 1.5 * rng.normal(size=(arms, 1, 3))
-    position = (
-        np.cumsum(0.02 * steps / np.linalg.norm(steps, axis=-1, keepdims=True), 1)
-        + rng.normal(size=(arms, 1, 3)) * 0.03
-    )
+    turn = np.linspace(0, 5, count) + 2 * np.pi * np.arange(arms)[:, None] / arms
+    position = np.stack([0.015 * np.cos(turn), 0.015 * np.sin(turn), 0.01 * np.linspace(0, 5, count) + 0 * turn], -1)
+    position = (position + rng.normal(size=position.shape) * 0.004).reshape(-1, 3)
     zero = jnp.zeros((arms * count, 3))
-    radius = jnp.asarray(np.tile(np.linspace(0.01, 0.004, count), arms))
-    return Nodes(jnp.asarray(position.reshape(-1, 3)), zero, zero, zero, radius)
+    radius = jnp.asarray(np.tile(np.linspace(0.008, 0.004, count), arms))
+    return Nodes(jnp.asarray(position), zero, zero, zero, radius)
 
 
 def gaps_of_all(pairs, nodes):
     ends = np.stack([pairs.first, pairs.first + 1, pairs.second, pairs.second + 1], -1)
-    return np.asarray(jax.jit(jax.vmap(capsule_gap))(nodes.position[ends], nodes.radius[ends]).gap)
+    return np.asarray(gaps_of(nodes.position[ends], nodes.radius[ends]).gap)
 
 
 def test_pairs_are_all_but_neighbours():
@@ -284,12 +292,8 @@ def test_search_finds_every_pair_within_the_margin(seed):
     near = {(i, j) for i, j, g in zip(pairs.first.tolist(), pairs.second.tolist(), gap, strict=True) if g < margin}
     assert len(near) > 20
     assert near <= set(zip(candidates.first.tolist(), candidates.second.tolist(), strict=True))
-    # All pairs in contact are among the candidates, so contact is that of all pairs.
-    everything = Candidates(pairs.first, pairs.second, jnp.asarray(0))
-    whole, found = touch(LAW, nodes, everything), touch(LAW, nodes, candidates)
-    np.testing.assert_allclose(found.force, whole.force, atol=1e-12 * np.abs(whole.force).max())
-    np.testing.assert_array_equal(found.penetration, whole.penetration)
-    assert float(whole.penetration.max()) == pytest.approx(max(0.0, -gap.min()), rel=1e-12)
+    assert gap.min() < 0.0
+    assert float(touch(LAW, nodes, candidates).penetration.max()) == pytest.approx(-gap.min(), rel=1e-12)
 
 
 def test_search_reports_what_did_not_fit():
@@ -318,14 +322,19 @@ def test_an_arm_too_short_to_touch_itself_has_no_contact():
     assert not any(np.any(leaf) for leaf in contact)
 
 
+def search(capacity, margin):
+    return find_candidates(CapsulePairs([5], 1), coiled_arms(0, 1, 5), capacity, margin)
+
+
 @pytest.mark.parametrize(
     "make, message",
     [
         (lambda: CapsulePairs([], 1), "`nodes_per_arm` must name at least one arm; got none"),
         (lambda: CapsulePairs([5, 1], 1), "`nodes_per_arm[1]` must be a whole number from 2 to 1000000; got 1"),
         (lambda: CapsulePairs([5], 0), "`neighbours` must be a whole number from 1 to 1000000; got 0"),
-        (lambda: find_candidates(CapsulePairs([5], 1), coiled_arms(0, 1, 5), 0, 0.1), "`capacity` must be a whole number from 1 to 1000000; got 0"),
-        (lambda: find_candidates(CapsulePairs([5], 1), coiled_arms(0, 1, 5), 4, -0.1), "`margin` must be a finite number at least 0; got -0.1"),
+        (lambda: search(0, 0.1), "`capacity` must be a whole number from 1 to 1000000; got 0"),
+        (lambda: search(4, -0.1), "`margin` must be a finite number at least 0; got -0.1"),
+        (lambda: search(4, float("nan")), "`margin` must be a finite number at least 0; got nan"),
     ],
 )  # fmt: skip
 def test_errors_say_what_is_wrong(make, message):

@@ -176,7 +176,7 @@ def residual(model: Model, x: Coordinates, v: Coordinates, a: Coordinates, input
     F0, on_q = jax.lax.scan(gather, jnp.zeros(6), (tips.X, tips.J, at_base, on_q), reverse=True, unroll=_unroll(model))
     on_q = jnp.where(model.arm.segments.free, on_q, a.q)
 
-    if not model.free_base:
+    if model.base_inertia is None:
         return Coordinates(on_q, a.base)
     T0, V0, A0, J = base
     own = Points(SE3.identity(), jnp.eye(6), jnp.zeros((6, 1)), jnp.zeros(6), jnp.zeros(6))
@@ -210,7 +210,7 @@ def factor(model: Model, x: Coordinates, c_v, c_q) -> Factors:
 
     inertia, (U, Dinv) = jax.lax.scan(eliminate, jnp.zeros((6, 6)), (M, W_tip), reverse=True, unroll=_unroll(model))
     base, J = jnp.zeros((6, 6)), jnp.eye(6)
-    if model.free_base:
+    if model.base_inertia is not None:
         J = se3.tangent(x.base)
         base = small.inverse_positive(J.T @ (inertia + jnp.diag(model.base_inertia)) @ J)
     return Factors(tips.X, tips.J, U, Dinv, base, J)

@@ -2,7 +2,7 @@
 
 import abc
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
@@ -40,7 +40,7 @@ InputFunction = Callable[[Float[Array, ""], State], Inputs]
 class AbstractStepper(eqx.Module):
     """A way to advance the state; immutable, the state passes through."""
 
-    order: eqx.AbstractClassVar[int]
+    order: ClassVar[int]
     """Global order of accuracy in the step."""
 
     @abc.abstractmethod

@@ -20,9 +20,9 @@ from hydrostat.surroundings.shapes import ROUNDING, direction, perpendicular
 
 Scalar = Float[Array, ""] | float
 
-# Pull of the points of touch towards the middles of their capsules, over the squared sum of radii. It widens a gap by
-# at most a quarter of this share of that sum, and lets the points of touch of two capsules that lie along each other
-# wander from end to end, instead of jumping, while one end comes closer than the other by this share of that sum.
+# Pull of the points of touch towards the middles of their capsules, over the squared sum of radii. Where two capsules
+# touch it widens the gap by up to a quarter of this share of that sum, and where they lie along each other it lets the
+# point of touch wander from end to end, instead of jumping, while one end comes closer by this share of that sum.
 _PULL = 0.04
 
 # Stops the compiler from computing what is before it anew for every number that depends on it.
