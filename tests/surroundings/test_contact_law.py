@@ -82,7 +82,10 @@ def test_force_has_a_continuous_slope(depth, speed):
 
 def test_gradients_are_finite_at_rest():
     size = jax.jit(
-        jax.grad(lambda law, depth, velocity: jnp.sum(law.at_point(depth, NORMAL, velocity).force ** 2), (0, 1, 2))
+        jax.grad(
+            lambda law, depth, velocity: jnp.sum(law.at_point(depth, jnp.asarray(NORMAL), velocity).force ** 2),
+            (0, 1, 2),
+        )
     )
     leaves = [leaf for depth in (0.0, 1e-3) for leaf in jax.tree.leaves(size(LAW, depth, jnp.zeros(3)))]
     assert all(np.all(np.isfinite(leaf)) for leaf in leaves)
@@ -145,6 +148,6 @@ def test_errors_say_what_is_wrong(values, message):
 
 
 def test_a_law_can_be_made_of_traced_numbers():
-    pushed = lambda k: ContactLaw(k, C, MU, V, D0).at_point(2e-3, NORMAL, jnp.zeros(3)).force @ NORMAL  # noqa: E731
+    pushed = lambda k: ContactLaw(k, C, MU, V, D0).at_point(2e-3, jnp.asarray(NORMAL), jnp.zeros(3)).force @ NORMAL  # noqa: E731
     # Beyond the onset the force is k (d - d_0 / 2).
     assert float(jax.grad(pushed)(jnp.asarray(K))) == pytest.approx(2e-3 - 0.5 * D0)

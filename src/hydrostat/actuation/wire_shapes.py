@@ -17,6 +17,7 @@ from hydrostat.least_squares import least_squares
 from hydrostat.lie import small
 
 _LARGEST_GUESS = 2.5  # rad
+_EXPLAINED = 1e-6  # of a wire's offset
 
 
 class WireShape(NamedTuple):
@@ -74,9 +75,7 @@ def _solve_segment(model, lengths, mine, directions, offsets):
     guess = jnp.linalg.solve(rows.T @ rows, rows.T @ ((lengths - model(jnp.zeros(2))) / scale))
     guess = guess.at[:2].multiply(jnp.minimum(1.0, _LARGEST_GUESS / jnp.maximum(small.norm(guess[:2]), 1e-9)))
     solution = least_squares(residual, guess)
-    return (
-        solution.x[:2],
-        scale * solution.x[2],
-        scale * jnp.max(jnp.abs(solution.residual)),
-        solution.converged,
-    )
+    misfit = jnp.max(jnp.abs(solution.residual))
+    # Lengths that no shape has end at a huge bend, or unexplained though three wires have three unknowns.
+    plausible = (small.norm(solution.x[:2]) < 2.0 * jnp.pi) & ((misfit < _EXPLAINED) | (jnp.sum(mine) > 3))
+    return solution.x[:2], scale * solution.x[2], scale * misfit, solution.converged & plausible

@@ -13,8 +13,9 @@ _LARGEST_FILE = 1_000_000  # bytes
 _START = "`hydrostat new FILE.toml` writes one to start from"
 
 
-def read_robot(path: Path) -> RobotSpec:
+def read_robot(path: str | Path) -> RobotSpec:
     """The robot that a TOML file describes; a message about a fault names the file and the place in it."""
+    path = Path(path)
     try:
         with path.open("rb") as file:
             raw = file.read(_LARGEST_FILE + 1)

@@ -4,6 +4,7 @@ A capsule is named by its node nearer to the base: capsule i joins nodes i and i
 between theirs.
 """
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -121,16 +122,22 @@ def contact_between_capsules(law: ContactLaw, nodes: Nodes, candidates: Candidat
     ends = _ends(candidates.first, candidates.second)
     quads = Nodes(*(part[ends] for part in nodes))
     loads, depth = jax.vmap(_touch, in_axes=(None, 0))(law, quads)
-    # All in one table, so that there is one pass over the pairs: many small ones cost four times as much.
-    zeros = NodeSums.zeros(len(nodes.radius))
-    widths = [zero[0].size for zero in zeros]
-    columns = [load.reshape(ends.size, width) for load, width in zip(_barrier(loads), widths, strict=True)]
-    table = _barrier(jnp.concatenate(columns, -1))
-    rows = jnp.zeros((len(nodes.radius), sum(widths))).at[ends.reshape(-1)].add(table)
-    parts = jnp.split(rows, np.cumsum(widths)[:-1], -1)
-    sums = NodeSums(*(part.reshape(zero.shape) for part, zero in zip(parts, zeros, strict=True)))
+    # Loads apart from matrices, so that who uses only the loads does not pay for the matrices.
+    n = len(nodes.radius)
+    sums = NodeSums(*_summed(loads[:2], ends, n), *_summed(loads[2:], ends, n))
     deepest = jnp.zeros_like(nodes.radius).at[ends].max(depth[:, None])
     return sums.contact(deepest)
+
+
+def _summed(parts: Sequence[Array], ends: Int[Array, "p 4"], n: int) -> list[Array]:
+    """The sums over each node of parts of shape (p, 2, 2, ...), by one table of them all: one pass is the cheapest."""
+    shapes = [part.shape[3:] for part in parts]
+    widths = [math.prod(shape) for shape in shapes]
+    columns = [part.reshape(ends.size, width) for part, width in zip(parts, widths, strict=True)]
+    table = jnp.concatenate(columns, -1)
+    rows = jnp.zeros((n, sum(widths))).at[ends.reshape(-1)].add(table)
+    split = jnp.split(rows, np.cumsum(widths)[:-1], -1)
+    return [part.reshape(n, *shape) for part, shape in zip(split, shapes, strict=True)]
 
 
 def closest_points(
@@ -196,7 +203,7 @@ def _touch(law: ContactLaw, quad: Nodes) -> tuple[NodeSums, Array]:
     lever_a, lever_b = -reach * a.radius / total, reach * b.radius / total
     spin = lever_a * a.angular_velocity - lever_b * b.angular_velocity
     velocity = a.velocity - b.velocity + small.cross(spin, normal)
-    touch = _barrier(law.at_point(-gap, normal, velocity))
+    touch = law.at_point(-gap, normal, velocity)
 
     # Each side's load in the proportions of its weights; the matrices twice, to majorise the coupling.
     sums = jax.vmap(lambda sign, lever: NodeSums.of_point(touch._replace(force=sign * touch.force), normal, lever))(

@@ -1,0 +1,100 @@
+"""Every stepper has the order it declares, against an independent model integrated by an independent program."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from hydrostat.bodies import Arm, Material, Section
+from hydrostat.lie import SE3
+from hydrostat.mechanics.energy import momentum
+from hydrostat.mechanics.model import make_model, no_inputs
+from hydrostat.robots.finger_formulas import FingerFormulas, FingerLoads
+from hydrostat.segments import StrainSegment
+from hydrostat.stepping import RK4, SDIRK2, LinearImplicitEuler
+from hydrostat.stepping.base import State, positions, rest_state, velocities
+
+LENGTH, RADIUS, YOUNG, DENSITY, TIP_MASS = 0.3, 1e-3, 60e9, 6450.0, 0.02
+AREA, MOMENT = np.pi * RADIUS**2, np.pi / 4.0 * RADIUS**4
+HORIZONTAL = SE3(jnp.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]), jnp.zeros(3))
+SECONDS = 0.2
+
+
+@pytest.fixture(scope="module")
+def model():
+    arm = Arm(
+        StrainSegment(jnp.full(2, LENGTH), ("bend_y",)),
+        Section(jnp.full(2, RADIUS), jnp.full(2, RADIUS)),
+        Material(*(jnp.full(2, value) for value in (YOUNG, 0.3, DENSITY, 0.0))),
+        HORIZONTAL,
+    )
+    return make_model(arm, points=6, lumps=[(1.0, TIP_MASS)])
+
+
+@pytest.fixture(scope="module")
+def reference():
+    """Angles of the two arcs after the release from straight, by the paper's corrected formulas and SciPy."""
+    finger = FingerFormulas(
+        (LENGTH, LENGTH), DENSITY * AREA, YOUNG * MOMENT, rotary_inertia=DENSITY * MOMENT, tip_mass=TIP_MASS
+    )
+    # hydrostat's -z is the paper's -X turned: the arm points along world x, so gravity pulls towards the paper's X.
+    loads = FingerLoads(gravity=(-9.81, 0.0))
+    slope = jax.jit(lambda theta, rate: finger.accelerations(theta, rate, loads))
+
+    def ode(_, y):
+        return np.concatenate([y[2:], np.asarray(slope(jnp.asarray(y[:2]), jnp.asarray(y[2:])))])
+
+    return solve_ivp(ode, (0.0, SECONDS), np.zeros(4), rtol=1e-11, atol=1e-13, method="DOP853").y[:2, -1]
+
+
+def final_angles(model, stepper, steps):
+    nothing = no_inputs(model)
+
+    @jax.jit
+    def go(dt):
+        def step(i, state):
+            return stepper.step(model, state, i * dt, dt, lambda time, state: nothing).state
+
+        return jax.lax.fori_loop(0, steps, step, rest_state(model))
+
+    return LENGTH * np.asarray(go(SECONDS / steps).q[:, 0])
+
+
+@pytest.mark.parametrize(
+    ("stepper", "steps"),
+    [(LinearImplicitEuler(), (400, 800)), (SDIRK2(tolerance=1e-13), (50, 100)), (RK4(), (160, 320))],
+    ids=["linear implicit", "sdirk2", "rk4"],
+)
+def test_order(model, reference, stepper, steps):
+    errors = [np.linalg.norm(final_angles(model, stepper, count) - reference) for count in steps]
+    slope = np.log2(errors[0] / errors[1])
+    # Two points of the curve: its next term is worth a tenth or two at these steps.
+    assert slope == pytest.approx(stepper.order, abs=0.3)
+    assert errors[1] < 0.05 * np.linalg.norm(reference)
+
+
+def test_a_free_arm_keeps_its_momentum_as_the_order_says(model):
+    arm = model.arm
+    free = make_model(arm, points=3, gravity=(0.0, 0.0, 0.0), free_base=True, base_mass=0.05, base_inertia=1e-4)
+    rng = np.random.default_rng(0)
+    start = State(
+        jnp.asarray(rng.normal(size=(2, 1))), jnp.asarray(3.0 * rng.normal(size=(2, 1))), SE3.identity(),
+        jnp.asarray(rng.normal(size=6)),
+    )  # fmt: skip
+    nothing = no_inputs(free)
+
+    @jax.jit
+    def drift(dt, steps):
+        def measured(state):
+            return momentum(free, positions(state), velocities(state), nothing._replace(base_pose=state.base_pose))
+
+        def step(i, state):
+            return RK4().step(free, state, i * dt, dt, lambda time, state: nothing).state
+
+        end = jax.lax.fori_loop(0, steps, step, start)
+        return jnp.max(jnp.abs(measured(end) - measured(start)))
+
+    drifts = [float(drift(0.1 / steps, steps)) for steps in (80, 160)]
+    assert np.log2(drifts[0] / drifts[1]) == pytest.approx(4.0, abs=0.5)
+    assert drifts[1] < 1e-6
