@@ -26,9 +26,6 @@ Scalar = Float[Array, ""] | float
 # point of touch wander from end to end, instead of jumping, while one end comes closer by this share of that sum.
 _PULL = 0.04
 
-# Stops the compiler from computing what is before it anew for every number that depends on it.
-_barrier = jax.lax.optimization_barrier
-
 
 class CapsulePairs(eqx.Module):
     """All pairs of capsules that may touch, for arms of given numbers of nodes."""
@@ -195,7 +192,7 @@ def _reach_and_normal(near: Closest, pull, instead, least) -> tuple[Array, Array
 
 def _touch(law: ContactLaw, quad: Nodes) -> tuple[NodeSums, Array]:
     """One pair of capsules: the loads on the end nodes of both (side, end, ...), and the depth."""
-    gap, normal, s, t = _barrier(capsule_gap(quad.position, quad.radius))
+    gap, normal, s, t = capsule_gap(quad.position, quad.radius)
 
     # The point of touch divides the line between the closest points of the axes as the radii do.
     a, b = Nodes(*(_between(part[:2], s) for part in quad)), Nodes(*(_between(part[2:], t) for part in quad))
