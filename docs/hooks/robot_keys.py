@@ -4,7 +4,7 @@ import dataclasses
 import logging
 import re
 
-from hydrostat.robots.spec import BaseSpec, MaterialSpec, MotorSpec, SegmentSpec, TendonSpec
+from hydrostat.robots.spec import BaseSpec, MassSpec, MaterialSpec, MotorSpec, SegmentSpec, TendonSpec
 
 _log = logging.getLogger("mkdocs.hooks.robot_keys")
 _PAGE = "robot-files.md"
@@ -14,6 +14,7 @@ _TABLES = {
     "[material]": MaterialSpec,
     "[[tendon]]": TendonSpec,
     "[motor]": MotorSpec,
+    "[[mass]]": MassSpec,
 }
 
 

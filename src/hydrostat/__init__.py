@@ -12,9 +12,23 @@ from typing import TYPE_CHECKING
 from hydrostat._version import __version__
 
 if TYPE_CHECKING:
-    from hydrostat import actuation, bodies, control, lie, mechanics, results, robots, scenarios, segments, viewer
+    from hydrostat import (
+        actuation,
+        bodies,
+        control,
+        lie,
+        mechanics,
+        results,
+        robots,
+        scenarios,
+        segments,
+        stepping,
+        surroundings,
+        viewer,
+    )
     from hydrostat.lie import SE3
     from hydrostat.results import load
+    from hydrostat.stepping import Simulation
 
 # JAX reads this variable when it is imported; if it already is, tell it directly.
 _os.environ.setdefault("JAX_ENABLE_X64", "1")
@@ -31,13 +45,16 @@ _MODULES = (
     "robots",
     "scenarios",
     "segments",
+    "stepping",
+    "surroundings",
     "viewer",
     "errors",
 )
-_NAMES = {"SE3": "lie", "load": "results"}
+_NAMES = {"SE3": "lie", "Simulation": "stepping", "load": "results"}
 
 __all__ = [
     "SE3",
+    "Simulation",
     "__version__",
     "actuation",
     "bodies",
@@ -49,6 +66,8 @@ __all__ = [
     "robots",
     "scenarios",
     "segments",
+    "stepping",
+    "surroundings",
     "viewer",
 ]
 

@@ -16,6 +16,10 @@ class UnsolvedError(HydrostatError, RuntimeError):
     """A simulation diverged, or a solve did not converge."""
 
 
+class DivergedError(UnsolvedError):
+    """A simulation could not go on; the message says when, where, and which step would do."""
+
+
 def shown(value: object) -> str:
     """A value for an error message: one line, not too long, whatever it holds."""
     try:

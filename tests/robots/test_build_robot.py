@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -76,6 +77,46 @@ def test_segments_of_different_modes_share_coordinates_with_locks():
     )
 
 
+def test_preshape_is_the_rest_strain_in_any_modes():
+    text = """
+    [[arm.segment]]
+    length = 0.3
+    radius = [0.03, 0.02]
+    modes = ["stretch"]
+    preshape_deg = [0, 90]
+    [[arm.segment]]
+    length = 0.2
+    radius = [0.02, 0.01]
+    modes = ["bend_x"]
+    preshape_deg = [-60, 0]
+    """
+    arm = build_robot(parse_robot(text.replace("    ", ""))).arm
+    expected = np.zeros((2, 6))
+    expected[0, 1], expected[1, 0] = np.pi / 2 / 0.3, -np.pi / 3 / 0.2
+    np.testing.assert_allclose(arm.segments.rest_strain, expected, rtol=2 * EPS)
+    # A quarter circle towards +x, then, about the x axis, which now points down, by 60 degrees backwards.
+    tangent = kinematics.tip_pose(arm, arm.straight()).rotation[:, 2]
+    np.testing.assert_allclose(tangent, [np.cos(np.pi / 3), np.sin(np.pi / 3), 0], atol=8 * EPS)
+
+
+def test_masses_and_friction_are_arrays():
+    text = "[[arm.segment]]\nlength = 1\nradius = [0.1, 0.1]\ncount = 4\nfriction = 0.5\n"
+    bare = build_robot(parse_robot(text))
+    assert bare.masses.places == ()
+    assert bare.masses.mass.shape == bare.masses.inertia.shape == (0,)
+    np.testing.assert_array_equal(bare.friction, [2.0] * 4)
+    robot = build_robot(
+        parse_robot(f"{text}[[mass]]\nplace = 0.25\nmass = 2\n[[mass]]\nplace = 1\nmass = 3\ninertia = 4\n")
+    )
+    assert robot.masses.places == (0.25, 1.0)
+    np.testing.assert_array_equal(robot.masses.mass, [2, 3])
+    np.testing.assert_array_equal(robot.masses.inertia, [0, 4])
+    # Masses and friction can be differentiated; where the masses sit is structure.
+    slopes = jax.grad(lambda robot: jnp.sum(robot.masses.mass**2) + jnp.sum(robot.friction), allow_int=True)(robot)
+    np.testing.assert_array_equal(slopes.masses.mass, [4, 6])
+    np.testing.assert_array_equal(slopes.friction, 1)
+
+
 def test_material_and_motor():
     robot = load_robot("tentacle")
     spec = ROBOTS["tentacle"].make()
@@ -97,7 +138,7 @@ def test_tendons(name):
     np.testing.assert_allclose(tendons.azimuth, np.radians([t.azimuth_deg for t in spec.tendons]))
     for wire, tendon in enumerate(spec.tendons):
         offsets = spec.offsets(tendon)
-        passes = [float(number in offsets) for number in (1, 2, 3)]
+        passes = [float(number in offsets) for number in range(1, len(spec.segments) + 1)]
         np.testing.assert_array_equal(tendons.passes[wire], passes)
         for number, pair in offsets.items():
             np.testing.assert_array_equal(tendons.offsets[wire, number - 1], pair)

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from finger_quadrature import quadrature, taylor
 from scipy.integrate import solve_ivp
 
 from hydrostat.actuation import Tendons
@@ -35,78 +36,7 @@ LOADS = FingerLoads(gravity=(3.0, -7.0), contact_force=(0.8, -0.3), tip_force=(-
 # Straight, nearly so in one or both arcs, on both sides of the series' end at 1, and wide; then random ones.
 ANGLES = [(0, 0), (1e-9, 1e-9), (0, 2), (2, 0), (1e-4, -1e-4), (1e-9, 2), (2, 1e-4), (0.999, -1.001), (2, 2), (-2, 2)]
 ANGLES = np.vstack([ANGLES, np.random.default_rng(1).uniform(-2, 2, (6, 2))])
-
-
-# --- The truth: Gauss-Legendre quadrature of the tangent along both arcs. It knows no division by theta, and works for
-# complex angles, so that its derivatives follow from Cauchy's integral.
-
-# 16 nodes integrate exp(i x u) over [0, 1] to about (x/4)^32 / 32! = 2e-30 for |x| <= 6: twice the widest arc here.
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
-NODES, WEIGHTS = (NODES + 1) / 2, WEIGHTS / 2
-
-
-def along_arcs(lengths, theta):
-    """Positions (2, ..., 17, 2) and their derivatives (2, ..., 17, 2, 2) at the nodes and at the end of both arcs."""
-    a, b = (theta[..., i, None, None] for i in (0, 1))
-    reach = np.append(NODES, 1.0)[:, None]
-    u, w = reach * NODES, reach * WEIGHTS
-    positions, jacobians = [], []
-    start, start_jacobian = 0.0, 0.0
-    for length, angle, d_angle in ((lengths[0], a * u, (u, 0 * u)), (lengths[1], a + b * u, (1 + 0 * u, u))):
-        # r = integral of (-sin, cos), its derivative that of (-cos, -sin) times the angle's.
-        r = length * np.stack([np.sum(-w * np.sin(angle), -1), np.sum(w * np.cos(angle), -1)], -1)
-        J = [[-length * np.sum(w * f(angle) * d, -1) for d in d_angle] for f in (np.cos, np.sin)]
-        J = np.moveaxis(np.array(J), (0, 1), (-2, -1))
-        positions.append(start + r)
-        jacobians.append(start_jacobian + J)
-        start, start_jacobian = positions[-1][..., -1:, :], jacobians[-1][..., -1:, :, :]
-    return positions, jacobians
-
-
-def quadrature(finger, theta, loads=LOADS):
-    """All geometry and M, G_g and the torques of the loads, from first principles."""
-    L, rhoA, rhoI = (np.asarray(x) for x in (finger.lengths, finger.line_density, finger.rotary_inertia))
-    m_tip, m_c, e = float(finger.tip_mass), float(finger.contact_mass), float(finger.tendon_offset)
-    r, J = along_arcs(L, np.asarray(theta))
-    centroids = np.stack([np.einsum("g,...gi->...i", WEIGHTS, x[..., :-1, :]) for x in r], -2)
-    J_G = np.stack([np.einsum("g,...gij->...ij", WEIGHTS, x[..., :-1, :, :]) for x in J], -3)
-    J_c, J_t = J[0][..., -1, :, :], J[1][..., -1, :, :]
-    spin = np.array([[NODES, 0 * NODES], [1 + 0 * NODES, NODES]])  # turn of a section per angle, arc by arc
-    M = m_tip * np.einsum("...ai,...aj->...ij", J_t, J_t) + m_c * np.einsum("...ai,...aj->...ij", J_c, J_c)
-    for i in (0, 1):
-        body = J[i][..., :-1, :, :]
-        M = M + L[i] * rhoA[i] * np.einsum("g,...gai,...gaj->...ij", WEIGHTS, body, body)
-        M = M + L[i] * rhoI[i] * np.einsum("g,ig,jg->ij", WEIGHTS, spin[i], spin[i])
-    m = L * rhoA
-    weighed = np.einsum("k,...kai->...ai", m, J_G) + m_tip * J_t + m_c * J_c
-    F_1, F_2 = np.asarray(loads.tensions)
-    return {
-        "contact_position": r[0][..., -1, :],
-        "tip_position": r[1][..., -1, :],
-        "centroids": centroids,
-        "contact_jacobian": J_c,
-        "tip_jacobian": J_t,
-        "centroid_jacobians": J_G,
-        "mass_matrix": M,
-        "gravity_torques": -np.einsum("...ai,a->...i", weighed, loads.gravity),
-        "load_torques": np.einsum("...ai,a->...i", J_c, loads.contact_force)
-        + np.einsum("...ai,a->...i", J_t, loads.tip_force)
-        + (F_1 - F_2) * e,
-    }
-
-
-def taylor(function, centre, count=20):
-    """The coefficients of (theta - centre)^(i, j) of a dictionary of functions, axes i and j first.
-
-    By Cauchy's integral over the torus |a| = |b| = 1. The functions are entire and grow like exp|a| and exp|b|, so that
-    20 points on each circle alias by 1 / 20! = 4e-19.
-    """
-    circle = np.exp(2j * np.pi * np.arange(count) / count)
-    values = function(np.asarray(centre) + np.stack(np.meshgrid(circle, circle, indexing="ij"), -1))
-    return {name: np.real(np.fft.fft2(f, axes=(0, 1), norm="forward")) for name, f in values.items()}
-
-
-QUANTITIES = list(quadrature(FINGER, np.zeros(2)))
+QUANTITIES = list(quadrature(FINGER, np.zeros(2), LOADS))
 
 
 # --- Compiling is what takes the time: what several tests call is compiled once.
@@ -151,7 +81,7 @@ def rest(finger, loads, guess):
 @pytest.fixture(scope="module")
 def truths():
     """The Taylor coefficients of every quantity about all ANGLES."""
-    return [taylor(partial(quadrature, FINGER), theta) for theta in ANGLES]
+    return [taylor(partial(quadrature, FINGER, loads=LOADS), theta) for theta in ANGLES]
 
 
 # What the Stumpff functions keep for angles up to 2 rad, see tests/lie/test_stumpff.py: value, derivatives.
@@ -206,9 +136,9 @@ def test_coriolis_against_differences():
         return (8 * (f(h) - f(-h)) - (f(2 * h) - f(-2 * h))) / (12 * h)
 
     for theta, rate in zip(ANGLES, np.random.default_rng(2).normal(size=ANGLES.shape), strict=True):
-        M_dot = difference(lambda t: quadrature(FINGER, theta + t * rate)["mass_matrix"])  # noqa: B023
+        M_dot = difference(lambda t: quadrature(FINGER, theta + t * rate, LOADS)["mass_matrix"])  # noqa: B023
         dT = [
-            difference(lambda t: rate @ quadrature(FINGER, theta + t * e)["mass_matrix"] @ rate / 2)  # noqa: B023
+            difference(lambda t: rate @ quadrature(FINGER, theta + t * e, LOADS)["mass_matrix"] @ rate / 2)  # noqa: B023
             for e in np.eye(2)
         ]
         # h^4 / 30 times a fifth derivative of at most 2 |M| |rate|^5; twice the rounding of |M| over h.
@@ -306,106 +236,6 @@ def test_the_reference_has_rotary_inertia():
     assert unloaded[0] - straight > 0.5e-5
 
 
-# --- Series
-
-RATE = (0.8, -1.1)
-
-
-def series_and_closed(lengths):
-    """Every series with the closed form that it approximates, both as functions of the angles."""
-    finger = FingerFormulas(lengths, 1.0, 1.0)
-    rate = jnp.array(RATE)
-    down_y, down_x = jnp.array([0.0, -1.0]), jnp.array([-1.0, 0.0])
-    return {
-        "mass_matrix": (partial(formulas.series_mass_matrix, lengths), finger.mass_matrix),
-        "contact_jacobian": (partial(formulas.series_contact_jacobian, lengths), finger.contact_jacobian),
-        "tip_jacobian": (partial(formulas.series_tip_jacobian, lengths), finger.tip_jacobian),
-        "coriolis_torques": (
-            lambda theta: formulas.series_coriolis_torques(lengths, theta, rate),
-            lambda theta: finger.coriolis_torques(theta, rate),
-        ),
-        "gravity_along_minus_y": (
-            partial(formulas.series_gravity_along_minus_y, lengths),
-            lambda theta: finger.gravity_torques(theta, down_y),
-        ),
-        "gravity_along_minus_x": (
-            partial(formulas.series_gravity_along_minus_x, lengths),
-            lambda theta: finger.gravity_torques(theta, down_x),
-        ),
-    }
-
-
-# The order of the first term left out, entry by entry; 0 where both are zero throughout.
-REMAINDERS = {
-    "mass_matrix": [[8, 8], [8, 8]],
-    "contact_jacobian": [[6, 0], [7, 0]],
-    "tip_jacobian": [[6, 6], [7, 7]],
-    "coriolis_torques": [7, 7],
-    "gravity_along_minus_y": [7, 7],
-    "gravity_along_minus_x": [6, 6],
-}
-
-
-@pytest.mark.parametrize("name", REMAINDERS)
-def test_series_leave_out_what_they_declare(name):
-    series, closed = series_and_closed(jnp.array([0.35, 0.25]))[name]
-    steps = np.geomspace(0.25, 0.5, 5)
-    directions = jnp.asarray(steps[:, None] * np.array([1.0, 0.9]))
-    error = np.asarray(jax.jit(jax.vmap(lambda theta: series(theta) - closed(theta)))(directions))
-    orders = np.array(REMAINDERS[name])
-    assert np.all(error[:, orders == 0] == 0)
-    error = np.abs(error[:, orders > 0])
-    slopes = np.polyfit(np.log(steps), np.log(error), 1)[0]
-    # The next term is smaller by at most (a + b)^2 / (6 7) = 0.02 at the last step, which bends the slope by 0.04.
-    np.testing.assert_allclose(slopes, orders[orders > 0], rtol=0, atol=0.04)
-
-
-def fitted(function, degree):
-    """The coefficients of a polynomial of two variables from its values, {(i, j): c}, and their rounding."""
-    nodes = 2 * np.cos(np.pi * (np.arange(8) + 0.5) / 8)
-    a, b = (x.ravel() for x in np.meshgrid(nodes, nodes))
-    values = np.asarray(jax.jit(jax.vmap(function))(jnp.asarray(np.stack([a, b], -1))))
-    powers = [(i, j) for i in range(degree + 1) for j in range(degree + 1 - i)]
-    monomials = np.stack([a**i * b**j for i, j in powers], -1)
-    inverse = np.linalg.pinv(monomials)
-    # A dozen terms are summed for each value.
-    rounding = 12 * EPS * np.max(np.abs(values)) * np.max(np.sum(np.abs(inverse), -1))
-    flat = values.reshape(len(a), -1)
-    c = inverse @ flat
-    # No term beyond the degree.
-    assert np.max(np.abs(monomials @ c - flat)) <= 12 * EPS * len(powers) * np.max(np.abs(values))
-    return {power: row.reshape(values.shape[1:]) for power, row in zip(powers, c, strict=True)}, rounding
-
-
-@pytest.mark.parametrize("name", REMAINDERS)
-def test_every_coefficient_of_the_series(name):
-    """All coefficients against Cauchy's integral of the quadrature, for enough lengths to tell L1^3 from L1^2 L2."""
-    degree = np.max(REMAINDERS[name]) - 1 - (name == "mass_matrix")
-    for lengths in ([0.35, 0.25], [1.0, 0.2], [0.3, 1.0], [0.8, 0.9]):
-        gravity = (-1.0, 0.0) if name == "gravity_along_minus_x" else (0.0, -1.0)
-        finger, loads = FingerFormulas(lengths, 1.0, 1.0), FingerLoads(gravity=gravity)
-        truth = taylor(partial(quadrature, finger, loads=loads), np.zeros(2))
-        truth["coriolis_torques"] = coriolis_of(truth["mass_matrix"], np.array(RATE))
-        c = truth["gravity_torques" if name.startswith("gravity") else name]
-        series, _ = series_and_closed(jnp.array(lengths))[name]
-        found, rounding = fitted(series, degree)
-        left_out = np.array(REMAINDERS[name])
-        for (i, j), coefficient in found.items():
-            expected = np.where(i + j < left_out, c[i, j], 0.0)
-            np.testing.assert_allclose(coefficient, expected, rtol=0, atol=rounding + 8 * EPS * np.max(np.abs(c)))
-
-
-def coriolis_of(M, rate):
-    """The Taylor coefficients of V = M' theta' - dT/dtheta from those of M."""
-    n = np.arange(1, len(M))
-    d_a = np.zeros_like(M)
-    d_b = np.zeros_like(M)
-    d_a[:-1] = M[1:] * n[:, None, None, None]
-    d_b[:, :-1] = M[:, 1:] * n[None, :, None, None]
-    d = np.stack([d_a, d_b], -1)
-    return np.einsum("xyijk,j,k->xyi", d, rate, rate) - np.einsum("xyjki,j,k->xyi", d, rate, rate) / 2
-
-
 # --- The equation of motion
 
 
@@ -413,7 +243,7 @@ def test_accelerations_balance_all_torques():
     theta, rate = jnp.array([0.7, -1.2]), jnp.array([2.0, -3.0])
     acceleration = accelerate(FINGER, theta, rate, LOADS)
     V = coriolis(FINGER, theta, rate)
-    truth = quadrature(FINGER, theta)
+    truth = quadrature(FINGER, theta, LOADS)
     # E I / L (theta - theta*) and -c theta' by hand.
     elastic = [0.4 / 0.35 * (0.7 - 0.2), 0.3 / 0.25 * (-1.2 + 0.1)]
     friction = [-0.05 * 2.0, 0.05 * 3.0]

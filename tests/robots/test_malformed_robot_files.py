@@ -1,5 +1,6 @@
 """Two hundred malformed robot files: each one is read, or refused in one line, and nothing else ever happens."""
 
+import dataclasses
 import datetime
 import json
 import tomllib
@@ -9,9 +10,10 @@ from hypothesis import strategies as st
 
 from hydrostat.errors import InputError
 from hydrostat.robots import ROBOTS, format_robot, parse_robot, read_robot
-from hydrostat.robots.spec import RobotSpec
+from hydrostat.robots.spec import MassSpec, RobotSpec
 
-TEXT = format_robot(ROBOTS["tentacle_soft"].make())
+MASSES = (MassSpec(0.5, 0.1), MassSpec(1.0, 0.2, 1e-4))
+TEXT = format_robot(dataclasses.replace(ROBOTS["tentacle_soft"].make(), masses=MASSES))
 TABLE = tomllib.loads(TEXT)
 
 

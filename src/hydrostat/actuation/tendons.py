@@ -5,16 +5,24 @@ shorter one. All lengths are smooth functions of the bend vector theta (cos phi,
 the arm is straight.
 """
 
+from functools import partial
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from hydrostat.bodies import Arm
+from hydrostat.bodies.rod import gauss_points
 from hydrostat.lie import small, stumpff
+from hydrostat.mechanics.nodes import AbstractWires
+
+# With these strains alone a segment is an arc, and wires along it have closed forms.
+_ARC_MODES = {"bend_x", "bend_y", "stretch"}
+_QUADRATURE = 6  # points along a segment, where the offset changes
 
 
-class Tendons(eqx.Module):
+class Tendons(AbstractWires):
     """All w tendons of an arm with n segments."""
 
     azimuth: Float[Array, " w"]
@@ -43,10 +51,16 @@ class Tendons(eqx.Module):
         return lengths * self.passes
 
     def along_segments(self, arm: Arm, q: Float[Array, "n k"]) -> Float[Array, "w n"]:
-        """The length of each tendon within each segment of an arm [m]."""
-        bend = jax.vmap(lambda segment, q: segment.bend_vector(q))(arm.segments, q)
-        stretch = jax.vmap(lambda segment, q: segment.strain(q)[5])(arm.segments, q)
-        return self.along_arcs(bend, arm.segments.length * stretch)
+        """The length of each tendon within each segment of an arm [m], whatever its strains."""
+        if set(arm.segments.modes) <= _ARC_MODES:
+            bend = jax.vmap(lambda segment, q: segment.bend_vector(q))(arm.segments, q)
+            stretch = jax.vmap(lambda segment, q: segment.strain(q)[5])(arm.segments, q)
+            return self.along_arcs(bend, arm.segments.length * stretch)
+        ends = self.directions[:, None, None] * self.offsets[..., None]
+        ends = jnp.concatenate([ends, jnp.zeros_like(ends[..., :1])], -1)
+        along = _guided_length if self.bays is None else partial(_chord_length, bays=self.bays)
+        lengths = jax.vmap(along, (0, 0, 1), 1)
+        return lengths(arm.segments, q, ends) * self.passes
 
     def lengths(self, arm: Arm, q: Float[Array, "n k"]) -> Float[Array, " w"]:
         """The length of each tendon from its first to its last point [m]."""
@@ -61,6 +75,28 @@ class Tendons(eqx.Module):
         """The tendons' course within one segment alone."""
         offsets, passes = self.offsets[:, index][:, None], self.passes[:, index][:, None]
         return Tendons(self.azimuth, offsets, passes, self.ends_at, self.bays)
+
+
+def _guided_length(segment, q, ends: Float[Array, "w 2 3"]) -> Float[Array, " w"]:
+    """The length of wires that are guided all along a segment of any constant strain [m].
+
+    At fraction s the wire sits at d(s) in the cross-section, linear in s, and advances by v + w x d + d' per rest
+    length, with the strains w and v. Where d is constant so is that, and the quadrature is exact.
+    """
+    strain = segment.strain(q)
+    fractions, weights = gauss_points(_QUADRATURE)
+    d = ends[:, :1] + jnp.asarray(fractions)[:, None] * (ends[:, 1:] - ends[:, :1])
+    advance = strain[3:] + small.cross(strain[:3], d) + (ends[:, 1:] - ends[:, :1]) / segment.length
+    return segment.length * jnp.sum(small.norm(advance) * jnp.asarray(weights), -1)
+
+
+def _chord_length(segment, q, ends: Float[Array, "w 2 3"], bays: int) -> Float[Array, " w"]:
+    """The length of wires that run straight from disc to disc through equal bays of a segment of any strain [m]."""
+    fractions = jnp.arange(bays + 1) / bays
+    discs = jax.vmap(lambda s: segment.pose(q, s))(fractions)
+    d = ends[:, :1] + fractions[:, None] * (ends[:, 1:] - ends[:, :1])
+    points = small.matvec(discs.rotation, d) + discs.position
+    return jnp.sum(small.norm(points[:, 1:] - points[:, :-1]), -1)
 
 
 def hard_length(toward, height, offset_base, offset_tip) -> Float[Array, "..."]:

@@ -2,6 +2,7 @@
 
 from math import factorial
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -35,7 +36,7 @@ def stumpff(x: Float[Array, "*batch"], order: int) -> tuple[Float[Array, "*batch
     for k in range(2, order + 1):
         closed.append((1.0 / factorial(k - 2) - closed[k - 2]) / x_large)
 
-    return tuple(jnp.where(small, series[k], closed[k]) for k in range(order + 1))
+    return jax.lax.optimization_barrier(tuple(jnp.where(small, series[k], closed[k]) for k in range(order + 1)))
 
 
 def _series(x: Float[Array, "*batch"], k: int) -> Float[Array, "*batch"]:

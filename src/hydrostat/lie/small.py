@@ -3,6 +3,7 @@
 A library call, or a reduction over an axis of three, costs more than the arithmetic: the contraction is unrolled.
 """
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -96,3 +97,16 @@ def cross(a: Float[Array, "*batch 3"], b: Float[Array, "*batch 3"]) -> Float[Arr
     """The vector product."""
     (a0, a1, a2), (b0, b1, b2) = ([x[..., i] for i in range(3)] for x in (a, b))
     return jnp.stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], -1)
+
+
+def inverse_by_elimination(A: Float[Array, "j j"]) -> Float[Array, "j j"]:
+    """The inverse of a symmetric positive definite matrix of any size, without a library call: Gauss and Jordan."""
+
+    def eliminate(i, work):
+        row = work[i] / work[i, i]
+        others = work - work[:, i, None] * row
+        return jnp.where(jnp.arange(len(work))[:, None] == i, row, others)
+
+    size = A.shape[-1]
+    work = jax.lax.fori_loop(0, size, eliminate, jnp.concatenate([A, jnp.eye(size, dtype=A.dtype)], -1))
+    return work[:, size:]

@@ -1,246 +1,362 @@
-"""The equations of motion of an arm, in time linear in its segments.
+"""The equations of motion of arms, in time linear in their segments.
 
 `residual` is the recursive inverse dynamics: base to tip go poses, twists and accelerations, tip to base go wrenches.
 `factor` and `solve` are the articulated recursion, the inverse of its derivative with respect to the accelerations.
-A node at fraction s of a segment has the twist V = X V_base + J q', X = Ad(T^-1), and the acceleration
-A = X A_base + J q'' + J' q' + ad(V) J q'. A free base is one more segment with six coordinates and tangent operator J.
+A free body is one more segment with six coordinates and tangent operator J.
+
+Everything is written without scatter and without library calls, which lets the compiler make one function of a loop
+over steps instead of some hundred small ones.
 """
 
 from typing import NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from hydrostat.lie import SE3, se3, small
-from hydrostat.mechanics.model import Inputs, Model, Places
+from hydrostat.mechanics.elasticity import elastic_forces, local_operator
+from hydrostat.mechanics.model import AnyModel, Branched, Inputs, Model
+from hydrostat.mechanics.motion import (
+    BaseMotion,
+    Coordinates,
+    Motion,
+    all_nodes,
+    arm_motion,
+    at_mount,
+    base_motion,
+    branches,
+    joined,
+    like_coordinates,
+    nodes_per_arm,
+    relative_to_free_fall,
+    split,
+    unrolling,
+)
+from hydrostat.mechanics.nodes import NodeForces
+from hydrostat.mechanics.points import Points, bracket, carried_twist, gathered_wrench, gyroscopic
+from hydrostat.mechanics.pull import wire_couplings, wire_forces
 
-# Scans over segments are unrolled by this much: fewer turns of the loop, more to fuse.
-_UNROLL = 1
-_UNROLL_ALL_UP_TO = 2
-
-
-class Coordinates(NamedTuple):
-    """One value per coordinate: positions, velocities, accelerations or forces of an arm."""
-
-    q: Float[Array, "n k"]
-    base: Float[Array, " 6"]
-    """Of a free base: twist coordinates from where it was; zeros for a fixed base."""
-
-
-class Points(NamedTuple):
-    """Material points of segments, relative to their segment's base."""
-
-    T: SE3
-    X: Float[Array, "*points 6 6"]
-    """Ad(T^-1): what a base twist is in the point's frame."""
-    J: Float[Array, "*points 6 k"]
-    Jv: Float[Array, "*points 6"]
-    """J q'."""
-    c: Float[Array, "*points 6"]
-    """J' q'."""
+__all__ = ["Coordinates", "Factors", "accelerations", "factor", "motions_of", "residual", "solve"]
 
 
-class Motion(NamedTuple):
-    """Where the bases of all segments are and how they move; a tip is appended."""
+class ArmFactors(NamedTuple):
+    """The articulated recursion's factors of one arm."""
 
-    T_world: SE3
-    V: Float[Array, "n 6"]
-    A: Float[Array, "n 6"]
+    T_tip: SE3
+    J_tip: Float[Array, "n 6 k"]
+    U: Float[Array, "n 6 k"]
+    Dinv: Float[Array, "n k k"]
 
 
 class Factors(NamedTuple):
     """The articulated recursion's factors."""
 
-    X_tip: Float[Array, "n 6 6"]
-    J_tip: Float[Array, "n 6 k"]
-    U: Float[Array, "n 6 k"]
-    Dinv: Float[Array, "n k k"]
+    arms: tuple[ArmFactors, ...]
+    mounts: tuple[SE3, ...]
     base: Float[Array, "6 6"]
     """Inverse of the articulated inertia that a free base feels; zero for a fixed one."""
     J_base: Float[Array, "6 6"]
+    wires: "WireFactors | None"
 
 
-def _points_of(segment, q, v, s) -> Points:
-    """One material point of one segment."""
-    T = segment.pose(q, s)
-    J = segment.jacobian(q, s)
-    Jv, c = jax.jvp(lambda q: segment.twist(q, v, s), (q,), (v,))
-    return Points(T, T.inverse().adjoint(), J, Jv, c)
+class WireFactors(NamedTuple):
+    """What wires of given length add to the operator: G diag(s) G^T, by Woodbury's formula."""
+
+    scaled: Coordinates
+    """The columns G sqrt(s), one per wire along a leading axis."""
+    solved: Coordinates
+    """The operator's inverse on them, without the wires."""
+    inner: Float[Array, "w w"]
+    """(1 + sqrt(s) G^T P^-1 G sqrt(s))^-1."""
 
 
-def _grid(model: Model, q, v) -> Points:
-    """The Gauss points of all segments and, last, their tips: arrays (n, g + 1)."""
-    fractions = jnp.concatenate([model.fractions, jnp.ones(1)])
-    per_point = jax.vmap(_points_of, (None, None, None, 0))
-    return jax.vmap(per_point, (0, 0, 0, None))(model.arm.segments, q, v, fractions)
+def motions_of(model: AnyModel, x: Coordinates, v: Coordinates, a: Coordinates, inputs: Inputs, weight: bool = True):
+    """The body's motion and that of every arm; accelerations are those relative to free fall where `weight` counts."""
+    base = base_motion(model, x, v, a, inputs)
+    if weight:
+        base = relative_to_free_fall(base, model.gravity)
+    each = zip(branches(model), split(model, x.q), split(model, v.q), split(model, a.q), strict=True)
+    return base, [arm_motion(arm, q, v, a, at_mount(model, base, i)) for i, (arm, q, v, a) in enumerate(each)]
 
 
-def _at(model: Model, q, v, places: Places) -> Points:
-    """Chosen material points, an array of m."""
-    segments = jax.tree.map(lambda x: x[places.segment], model.arm.segments)
-    return jax.vmap(_points_of)(segments, q[places.segment], v[places.segment], places.fraction)
-
-
-def _unroll(model: Model) -> int:
-    return model.arm.count if model.arm.count <= _UNROLL_ALL_UP_TO else _UNROLL
-
-
-def _base_motion(model: Model, x: Coordinates, v: Coordinates, a: Coordinates, inputs: Inputs):
-    """Pose, twist and acceleration of the arm's base, and how it depends on a free base's coordinates."""
-    if not model.free_base:
-        return inputs.base_pose, inputs.base_twist, inputs.base_acceleration, jnp.eye(6)
-    J = se3.tangent(x.base)
-    twist, c = jax.jvp(lambda z: se3.tangent_times(z, v.base), (x.base,), (v.base,))
-    return inputs.base_pose @ se3.exp(x.base), twist, small.matvec(J, a.base) + c, J
-
-
-def _motion(model: Model, tips: Points, a, base) -> Motion:
-    """Base to tip: poses, twists and accelerations of the segments' bases, the tip last (n + 1 of each)."""
-    T0, V0, A0, _ = base
-    Ja = small.matvec(tips.J, a) + tips.c
-
-    def advance(carry, inputs):
-        T, V, A = carry
-        T_tip, X, Jv, Ja = inputs
-        V_new = X @ V + Jv
-        A_new = X @ A + Ja + bracket(V_new, Jv)
-        return (T @ T_tip, V_new, A_new), (T, V, A)
-
-    last, firsts = jax.lax.scan(advance, (T0, V0, A0), (tips.T, tips.X, tips.Jv, Ja), unroll=_unroll(model))
-    return Motion(*jax.tree.map(lambda many, one: jnp.concatenate([many, one[None]]), firsts, last))
-
-
-def bracket(a: Float[Array, "*b 6"], b: Float[Array, "*b 6"]) -> Float[Array, "*b 6"]:
-    """ad(a) b."""
-    w, v, x, y = a[..., :3], a[..., 3:], b[..., :3], b[..., 3:]
-    return jnp.concatenate([small.cross(w, x), small.cross(v, x) + small.cross(w, y)], -1)
-
-
-def _momentum_bracket(V: Float[Array, "*b 6"], P: Float[Array, "*b 6"]) -> Float[Array, "*b 6"]:
-    """ad(V)^T P of a momentum P."""
-    w, v, m, p = V[..., :3], V[..., 3:], P[..., :3], P[..., 3:]
-    return jnp.concatenate([small.cross(m, w) + small.cross(p, v), small.cross(p, w)], -1)
-
-
-def _node_wrench(inertia, points: Points, a, V_base, A_base, R_world, gravity):
-    """The wrench that a body at a node needs for its motion, less its weight; in the node's frame."""
-    V = jnp.einsum("...ij,...j->...i", points.X, V_base) + points.Jv
-    A = jnp.einsum("...ij,...j->...i", points.X, A_base) + small.matvec(points.J, a) + points.c + bracket(V, points.Jv)
-    weight = inertia[..., 3:] * jnp.einsum("...ji,j->...i", R_world, gravity)
-    wrench = inertia * A - _momentum_bracket(V, inertia * V)
-    return wrench - jnp.concatenate([jnp.zeros_like(weight), weight], -1)
-
-
-def residual(model: Model, x: Coordinates, v: Coordinates, a: Coordinates, inputs: Inputs) -> Coordinates:
+@eqx.filter_jit
+def residual(model: AnyModel, x: Coordinates, v: Coordinates, a: Coordinates, inputs: Inputs) -> Coordinates:
     """What is missing for the accelerations a to be those of the motion: forces needed minus forces there."""
-    grid = _grid(model, x.q, v.q)
-    tips = jax.tree.map(lambda y: y[:, -1], grid)
-    inner = jax.tree.map(lambda y: y[:, :-1], grid)
-    base = _base_motion(model, x, v, a, inputs)
-    motion = _motion(model, tips, a.q, base)
+    base, motions = motions_of(model, x, v, a, inputs)
+    skins = _on_skin(model, motions, x, inputs)
 
-    # Wrenches at the Gauss points, gathered at their segment's base and on its coordinates.
-    R_node = small.matmul(motion.T_world.rotation[:-1, None], inner.T.rotation)
-    f = _node_wrench(
-        model.inertia, inner, a.q[:, None], motion.V[:-1, None], motion.A[:-1, None], R_node, model.gravity
-    )
-    at_base = jnp.einsum("ngij,ngi->nj", inner.X, f)
-    on_q = jnp.einsum("ngik,ngi->nk", inner.J, f)
-
-    # Lumped masses and loads, wherever they sit.
-    if model.lump_inertia.shape[0]:
-        i = model.lumps.segment
-        points = _at(model, x.q, v.q, model.lumps)
-        R = small.matmul(motion.T_world.rotation[i], points.T.rotation)
-        f = _node_wrench(model.lump_inertia, points, a.q[i], motion.V[i], motion.A[i], R, model.gravity)
-        at_base = at_base.at[i].add(jnp.einsum("mij,mi->mj", points.X, f))
-        on_q = on_q.at[i].add(jnp.einsum("mik,mi->mk", points.J, f))
-    if model.loads.fraction.shape[0]:
-        i = model.loads.segment
-        points = _at(model, x.q, v.q, model.loads)
-        R = small.matmul(motion.T_world.rotation[i], points.T.rotation)
-        dead = jnp.einsum("mji,mcj->mci", R, inputs.force.reshape(-1, 2, 3)).reshape(-1, 6)
-        f = -(dead + inputs.follower)
-        at_base = at_base.at[i].add(jnp.einsum("mij,mi->mj", points.X, f))
-        on_q = on_q.at[i].add(jnp.einsum("mik,mi->mk", points.J, f))
-
-    # Elasticity, viscosity and generalised forces.
-    on_q = on_q + model.stiffness * (x.q - model.rest) + model.damping * v.q - inputs.torque
-
-    # Tip to base.
-    def gather(F, inputs):
-        X, J, f_base, f_q = inputs
-        return X.T @ F + f_base, f_q + J.T @ F
-
-    F0, on_q = jax.lax.scan(gather, jnp.zeros(6), (tips.X, tips.J, at_base, on_q), reverse=True, unroll=_unroll(model))
-    on_q = jnp.where(model.arm.segments.free, on_q, a.q)
+    on_base, on_coordinates = jnp.zeros(6), []
+    for i, (arm, motion, skin) in enumerate(zip(branches(model), motions, skins, strict=True)):
+        q, qd, qdd, force, follower, torque, wires = (
+            split(model, part)[i]
+            for part in (x.q, v.q, a.q, inputs.force, inputs.follower, inputs.torque, inputs.wires)
+        )
+        at_base, on_q = _local_wrenches(arm, motion, qdd, force, follower, skin)
+        on_q = on_q + elastic_forces(arm, q, qd) + wire_forces(arm, q, qd, wires) - torque
+        F, on_q = _to_base(motion.tips, at_base, on_q)
+        on_coordinates.append(jnp.where(arm.arm.segments.free, on_q, qdd))
+        on_base = on_base + (gathered_wrench(model.mounts[i], F) if isinstance(model, Branched) else F)
 
     if model.base_inertia is None:
-        return Coordinates(on_q, a.base)
-    T0, V0, A0, J = base
-    own = Points(SE3.identity(), jnp.eye(6), jnp.zeros((6, 1)), jnp.zeros(6), jnp.zeros(6))
-    F0 = F0 + _node_wrench(model.base_inertia, own, jnp.zeros(1), V0, A0, T0.rotation, model.gravity)
-    return Coordinates(on_q, J.T @ F0)
+        return Coordinates(joined(model, on_coordinates), a.base)
+    own = model.base_inertia * base.A + gyroscopic(base.V, model.base_inertia * base.V)
+    return Coordinates(joined(model, on_coordinates), small.matvec(se3.tangent(x.base).T, on_base + own))
 
 
-def factor(model: Model, x: Coordinates, c_v, c_q) -> Factors:
-    """Factor the mass matrix with c_v times damping and c_q times stiffness of the material added to its diagonal."""
-    grid = _grid(model, x.q, jnp.zeros_like(x.q))
-    tips = jax.tree.map(lambda y: y[:, -1], grid)
-    inner = jax.tree.map(lambda y: y[:, :-1], grid)
-    W = jnp.concatenate([inner.X, inner.J], -1)
-    M = jnp.einsum("ngia,ngi,ngib->nab", W, model.inertia, W)
-    if model.lump_inertia.shape[0]:
-        points = _at(model, x.q, jnp.zeros_like(x.q), model.lumps)
-        W = jnp.concatenate([points.X, points.J], -1)
-        M = M.at[model.lumps.segment].add(jnp.einsum("mia,mi,mib->mab", W, model.lump_inertia, W))
-    k = model.arm.coordinates
-    locked = 1.0 - model.arm.segments.free
-    diagonal = c_v * model.damping + c_q * model.stiffness + locked
-    M = M.at[:, 6:, 6:].add(diagonal[:, :, None] * jnp.eye(k))
-    W_tip = jnp.concatenate([tips.X, tips.J], -1)
+def _on_skin(model: AnyModel, motions: list[Motion], x: Coordinates, inputs: Inputs) -> list[NodeForces | None]:
+    """The forces of the surroundings on the skin of each arm."""
+    if inputs.surroundings is None:
+        return [None] * len(motions)
+    forces = inputs.surroundings.forces(all_nodes(model, motions, x))
+    ends = [0]
+    for count in nodes_per_arm(model):
+        ends.append(ends[-1] + count)
+    return [jax.tree.map(lambda y, i=i: y[ends[i] : ends[i + 1]], forces) for i in range(len(motions))]
 
-    def eliminate(inertia, inputs):
-        M, W = inputs
-        M = M + W.T @ inertia @ W
-        Dinv = small.inverse_positive(M[6:, 6:])
-        U = M[:6, 6:]
-        return M[:6, :6] - U @ Dinv @ U.T, (U, Dinv)
 
-    inertia, (U, Dinv) = jax.lax.scan(eliminate, jnp.zeros((6, 6)), (M, W_tip), reverse=True, unroll=_unroll(model))
+def _local_wrenches(arm: Model, motion: Motion, a, force, follower, skin: NodeForces | None):
+    """What the masses of each segment need, less the loads: on its base and on its own coordinates."""
+
+    def needed(inertia, points: Points, V_base, A_base, a):
+        V = carried_twist(points.T, V_base) + points.Jv
+        A = carried_twist(points.T, A_base) + small.matvec(points.J, a) + points.c + bracket(V, points.Jv)
+        return inertia * A + gyroscopic(V, inertia * V)
+
+    # Gauss points.
+    f = needed(arm.inertia, motion.inner, motion.V[:, None], motion.A[:, None], a[:, None])
+    f = jax.lax.optimization_barrier(f)
+    at_base = jnp.sum(gathered_wrench(motion.inner.T, f), 1)
+    on_q = jnp.sum(_projected(motion.inner.J, f), 1)
+
+    # Surroundings, at the nodes of the skin.
+    if skin is not None:
+        shape = motion.skin.Jv.shape
+        R = small.matmul(motion.T_world.rotation[:, None], motion.skin.T.rotation)
+        f = -_in_axes(R, skin.torque.reshape(*shape[:2], 3), skin.force.reshape(*shape[:2], 3))
+        at_base = at_base + jnp.sum(gathered_wrench(motion.skin.T, f), 1)
+        on_q = on_q + jnp.sum(_projected(motion.skin.J, f), 1)
+
+    # Lumped masses and loads, wherever they sit.
+    for places, points in ((arm.lumps, motion.lumps), (arm.loads, motion.loads)):
+        if not places.fraction.shape[0]:
+            continue
+        i = places.segment
+        if places is arm.lumps:
+            f = needed(arm.lump_inertia, points, motion.V[i], motion.A[i], a[i])
+        else:
+            R = small.matmul(motion.T_world.rotation[i], points.T.rotation)
+            f = -(_in_axes(R, force[:, :3], force[:, 3:]) + follower)
+        member = _membership(arm, i)
+        at_base = at_base + _collected(member, gathered_wrench(points.T, f))
+        on_q = on_q + _collected(member, _projected(points.J, f))
+    return at_base, on_q
+
+
+def _in_axes(R, moment, force) -> Float[Array, "... 6"]:
+    """A wrench given in world axes, in the axes R."""
+    turned = jnp.swapaxes(R, -1, -2)
+    return jnp.concatenate([small.matvec(turned, moment), small.matvec(turned, force)], -1)
+
+
+def _projected(J: Float[Array, "... 6 k"], f: Float[Array, "... 6"]) -> Float[Array, "... k"]:
+    """J^T f."""
+    return small.matvec(jnp.swapaxes(J, -1, -2), f)
+
+
+def _membership(arm: Model, index) -> Float[Array, "m n"]:
+    """1 where a place is on a segment."""
+    return (index[:, None] == jnp.arange(arm.arm.count)).astype(float)
+
+
+def _collected(member: Float[Array, "m n"], values: Float[Array, "m *shape"]) -> Float[Array, "n *shape"]:
+    """The sum of the places' values over each segment."""
+    weights = member.reshape(*member.shape, *(1,) * (values.ndim - 1))
+    return jnp.sum(weights * values[:, None], 0)
+
+
+def _to_base(tips: Points, at_base, on_q):
+    """Tip to base: the wrench on the arm's base, and the forces on all coordinates."""
+
+    def gather(F, inputs):
+        T, J, f_base, f_q = inputs
+        return gathered_wrench(T, F) + f_base, f_q + _projected(J, F)
+
+    count = at_base.shape[0]
+    return jax.lax.scan(gather, jnp.zeros(6), (tips.T, tips.J, at_base, on_q), reverse=True, unroll=unrolling(count))
+
+
+@eqx.filter_jit
+def factor(model: AnyModel, x: Coordinates, v: Coordinates, c_v, c_q, inputs: Inputs) -> Factors:
+    """Factor the mass matrix with c_v times damping and c_q times stiffness of material and surroundings added.
+
+    The stiffness is the local one: what a change of coordinates does to the forces on the same segment or node.
+    """
+    still = like_coordinates(model)
+    moving = v if inputs.surroundings is not None else still
+    _, motions = motions_of(model, x, moving, still, inputs, weight=False)
+    skins = _on_skin(model, motions, x, inputs)
+    arms, mounts, total = [], [], jnp.zeros((6, 6))
+    for i, (arm, motion, skin) in enumerate(zip(branches(model), motions, skins, strict=True)):
+        q = split(model, x.q)[i]
+        factors, inertia = _factor_arm(arm, motion, q, skin, c_v, c_q)
+        mount = model.mounts[i] if isinstance(model, Branched) else SE3.identity()
+        X = mount.inverse().adjoint()
+        total = total + small.matmul(X.T, small.matmul(inertia, X))
+        arms.append(factors)
+        mounts.append(mount)
     base, J = jnp.zeros((6, 6)), jnp.eye(6)
     if model.base_inertia is not None:
         J = se3.tangent(x.base)
-        base = small.inverse_positive(J.T @ (inertia + jnp.diag(model.base_inertia)) @ J)
-    return Factors(tips.X, tips.J, U, Dinv, base, J)
+        felt = total + jnp.diag(model.base_inertia)
+        base = small.inverse_positive(small.matmul(J.T, small.matmul(felt, J)))
+    factors = Factors(tuple(arms), tuple(mounts), base, J, None)
+    return factors._replace(wires=_factor_wires(model, factors, x, v, c_v, c_q, inputs))
 
 
-def solve(factors: Factors, force: Coordinates, unroll: int = _UNROLL) -> Coordinates:
+def _factor_arm(arm: Model, motion: Motion, q, skin: NodeForces | None, c_v, c_q):
+    """The factors of one arm, and the articulated inertia that its base feels."""
+    bb, bq, qq = (jnp.sum(y, 1) for y in _mass_blocks(motion.inner, arm.inertia))
+    if arm.lump_inertia.shape[0]:
+        member = _membership(arm, arm.lumps.segment)
+        more = (_collected(member, y) for y in _mass_blocks(motion.lumps, arm.lump_inertia))
+        bb, bq, qq = (one + other for one, other in zip((bb, bq, qq), more, strict=True))
+    if skin is not None:
+        more = (jnp.sum(y, 1) for y in _skin_blocks(motion, skin, c_v, c_q))
+        bb, bq, qq = (one + other for one, other in zip((bb, bq, qq), more, strict=True))
+    qq = qq + local_operator(arm, q, c_v, c_q)
+
+    def eliminate(inertia, inputs):
+        T, J, bb, bq, qq = inputs
+        IJ = small.matmul(inertia, J)
+        qq = qq + small.matmul(J.T, IJ)
+        U = bq + jnp.swapaxes(gathered_wrench(T, IJ.T), -1, -2)
+        Dinv = small.inverse_positive(qq)
+        # X^T I X: rows and then columns carried to the base.
+        half = gathered_wrench(T, inertia)
+        inertia = bb + gathered_wrench(T, jnp.swapaxes(half, -1, -2)) - small.matmul(small.matmul(U, Dinv), U.T)
+        return inertia, (U, Dinv)
+
+    tips = motion.tips
+    blocks = jax.lax.optimization_barrier((bb, bq, qq))
+    inertia, (U, Dinv) = jax.lax.scan(
+        eliminate, jnp.zeros((6, 6)), (tips.T, tips.J, *blocks), reverse=True, unroll=unrolling(arm.arm.count)
+    )
+    return ArmFactors(tips.T, tips.J, U, Dinv), inertia
+
+
+def _mass_blocks(points: Points, inertia: Float[Array, "... 6"]):
+    """The blocks of W^T I W with W = [Ad(T^-1) | J]: base-base, base-coordinates, coordinates-coordinates."""
+    R, p = points.T.rotation, points.T.position
+    IJ = inertia[..., None] * points.J
+    bq = jnp.swapaxes(gathered_wrench(_spread(points.T), jnp.swapaxes(IJ, -1, -2)), -1, -2)
+    qq = small.matmul(jnp.swapaxes(points.J, -1, -2), IJ)
+    turned = jnp.swapaxes(R, -1, -2)
+    rotary = small.matmul(R, inertia[..., :3, None] * turned)
+    mass = small.matmul(R, inertia[..., 3:, None] * turned)
+    # hat(p) mass, and hat(p) mass hat(p)^T: columns crossed with p.
+    crossed = _crossed(p, mass)
+    rotary = rotary + jnp.swapaxes(_crossed(p, jnp.swapaxes(crossed, -1, -2)), -1, -2)
+    bb = jnp.concatenate(
+        [
+            jnp.concatenate([rotary, crossed], -1),
+            jnp.concatenate([jnp.swapaxes(crossed, -1, -2), mass], -1),
+        ],
+        -2,
+    )
+    return jax.lax.optimization_barrier((bb, bq, qq))
+
+
+def _spread(T: SE3) -> SE3:
+    """The pose with one more axis, for a stack of columns."""
+    return SE3(T.rotation[..., None, :, :], T.position[..., None, :])
+
+
+def _crossed(p: Float[Array, "... 3"], columns: Float[Array, "... 3 3"]) -> Float[Array, "... 3 3"]:
+    """hat(p) times a matrix."""
+    return jnp.swapaxes(small.cross(p[..., None, :], jnp.swapaxes(columns, -1, -2)), -1, -2)
+
+
+def _skin_blocks(motion: Motion, skin: NodeForces, c_v, c_q):
+    """The same blocks for what the surroundings add to the inertia of a node, c_v C + c_q K."""
+    shape = motion.skin.Jv.shape
+    R = small.matmul(motion.T_world.rotation[:, None], motion.skin.T.rotation)
+    S = (c_v * skin.damping + c_q * skin.stiffness).reshape(*shape[:2], 6, 6)
+    zero = jnp.zeros_like(R)
+    turn = jnp.concatenate([jnp.concatenate([R, zero], -1), jnp.concatenate([zero, R], -1)], -2)
+    X = motion.skin.T.inverse().adjoint()
+    W = small.matmul(turn, jnp.concatenate([X, motion.skin.J], -1))
+    M = small.matmul(jnp.swapaxes(W, -1, -2), jax.lax.optimization_barrier(small.matmul(S, W)))
+    return M[..., :6, :6], M[..., :6, 6:], M[..., 6:, 6:]
+
+
+@eqx.filter_jit
+def solve(factors: Factors, force: Coordinates) -> Coordinates:
     """The accelerations that generalised forces cause, by the factors of `factor`."""
-    unroll = factors.X_tip.shape[0] if factors.X_tip.shape[0] <= _UNROLL_ALL_UP_TO else unroll
+    several = isinstance(force.q, tuple)
+    forces: tuple = force.q if isinstance(force.q, tuple) else (force.q,)
 
-    def gather(p, inputs):
-        X, J, U, Dinv, r = inputs
-        u = Dinv @ (r - J.T @ p)
-        return X.T @ p + U @ u, u
+    # Tip to base, arm by arm.
+    on_base, own = jnp.zeros(6), []
+    for arm, mount, r in zip(factors.arms, factors.mounts, forces, strict=True):
 
-    inputs = (factors.X_tip, factors.J_tip, factors.U, factors.Dinv, force.q)
-    p, u = jax.lax.scan(gather, jnp.zeros(6), inputs, reverse=True, unroll=unroll)
-    base = factors.base @ (force.base - factors.J_base.T @ p)
+        def gather(p, inputs):
+            T, J, U, Dinv, r = inputs
+            u = small.matvec(Dinv, r - _projected(J, p))
+            return gathered_wrench(T, p) + small.matvec(U, u), u
 
-    def spread(A, inputs):
-        X, J, U, Dinv, u = inputs
-        a = u - Dinv @ (U.T @ A)
-        return X @ A + J @ a, a
+        p, u = jax.lax.scan(gather, jnp.zeros(6), (*arm, r), reverse=True, unroll=unrolling(len(r)))
+        on_base = on_base + gathered_wrench(mount, p)
+        own.append(u)
+    base = small.matvec(factors.base, force.base - small.matvec(factors.J_base.T, on_base))
 
-    inputs = (factors.X_tip, factors.J_tip, factors.U, factors.Dinv, u)
-    _, a = jax.lax.scan(spread, factors.J_base @ base, inputs, unroll=unroll)
-    return Coordinates(a, base)
+    # Base to tip.
+    A_body, a = small.matvec(factors.J_base, base), []
+    for arm, mount, u in zip(factors.arms, factors.mounts, own, strict=True):
+
+        def spread(A, inputs):
+            T, J, U, Dinv, u = inputs
+            a = u - small.matvec(Dinv, _projected(U, A))
+            return carried_twist(T, A) + small.matvec(J, a), a
+
+        a.append(jax.lax.scan(spread, carried_twist(mount, A_body), (*arm, u), unroll=unrolling(len(u)))[1])
+    found = Coordinates(tuple(a) if several else a[0], base)
+    return found if factors.wires is None else _with_wires(factors.wires, found)
 
 
-def accelerations(model: Model, x: Coordinates, v: Coordinates, inputs: Inputs) -> Coordinates:
+def _factor_wires(model: AnyModel, factors: Factors, x, v, c_v, c_q, inputs: Inputs) -> WireFactors | None:
+    """Wires of given length couple all segments they pass: one more solve each."""
+    scaled = wire_couplings(model, x, v, c_v, c_q, inputs)
+    if scaled is None:
+        return None
+    solved = jax.vmap(lambda column: solve(factors, column))(scaled)
+    inner = _products(scaled, solved)
+    return WireFactors(scaled, solved, small.inverse_by_elimination(jnp.eye(len(inner)) + inner))
+
+
+def _with_wires(wires: WireFactors, found: Coordinates) -> Coordinates:
+    """y - Z (1 + G^T Z)^-1 G^T y."""
+    pulls = _products(wires.scaled, jax.tree.map(lambda y: y[None], found))[:, 0]
+    share = jnp.sum(wires.inner * pulls, -1)
+    return jax.tree.map(lambda y, z: y - jnp.sum(share.reshape(-1, *(1,) * y.ndim) * z, 0), found, wires.solved)
+
+
+def _products(columns: Coordinates, others: Coordinates) -> Float[Array, "w u"]:
+    """Scalar products of stacks of coordinates."""
+
+    def one(a, b):
+        return jnp.sum(a.reshape(len(a), 1, -1) * b.reshape(1, len(b), -1), -1)
+
+    return sum(jax.tree.leaves(jax.tree.map(one, columns, others)), start=jnp.zeros(()))
+
+
+def accelerations(model: AnyModel, x: Coordinates, v: Coordinates, inputs: Inputs) -> Coordinates:
     """The accelerations of the motion: forward dynamics in linear time."""
-    still = Coordinates(jnp.zeros_like(x.q), jnp.zeros(6))
-    lacking = residual(model, x, v, still, inputs)
-    return solve(factor(model, x, 0.0, 0.0), jax.tree.map(jnp.negative, lacking))
+    lacking = residual(model, x, v, like_coordinates(model), inputs)
+    return solve(factor(model, x, v, 0.0, 0.0, inputs), jax.tree.map(jnp.negative, lacking))
+
+
+def base_of(model: AnyModel, x: Coordinates, v: Coordinates, inputs: Inputs) -> BaseMotion:
+    """Where the body is and how it moves."""
+    return base_motion(model, x, v, like_coordinates(model), inputs)

@@ -1,4 +1,4 @@
-"""Energy and momentum of an arm."""
+"""Energy and momentum of a robot, and the power that goes in and out."""
 
 from typing import NamedTuple
 
@@ -7,13 +7,16 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from hydrostat.lie import SE3, small
-from hydrostat.mechanics import dynamics
-from hydrostat.mechanics.dynamics import Coordinates
-from hydrostat.mechanics.model import Inputs, Model
+from hydrostat.mechanics.dynamics import motions_of
+from hydrostat.mechanics.elasticity import dissipated_power, elastic_energy
+from hydrostat.mechanics.model import AnyModel, Inputs
+from hydrostat.mechanics.motion import Coordinates, all_nodes, branches, like_coordinates, split
+from hydrostat.mechanics.points import carried_twist
+from hydrostat.mechanics.pull import wire_forces
 
 
 class Energy(NamedTuple):
-    """The energies of an arm [J]."""
+    """The energies of a robot [J]."""
 
     kinetic: Float[Array, ""]
     elastic: Float[Array, ""]
@@ -34,43 +37,39 @@ class Masses(NamedTuple):
     twist: Float[Array, "m 6"]
 
 
-def masses(model: Model, x: Coordinates, v: Coordinates, inputs: Inputs) -> Masses:
-    """All masses of an arm: Gauss points, lumps and a free base."""
-    still = Coordinates(jnp.zeros_like(x.q), jnp.zeros(6))
-    grid = dynamics._grid(model, x.q, v.q)
-    tips = jax.tree.map(lambda y: y[:, -1], grid)
-    inner = jax.tree.map(lambda y: y[:, :-1], grid)
-    base = dynamics._base_motion(model, x, v, still, inputs)
-    motion = dynamics._motion(model, tips, still.q, base)
+def masses(model: AnyModel, x: Coordinates, v: Coordinates, inputs: Inputs) -> Masses:
+    """All masses of a robot: Gauss points, lumps and a free base."""
+    base, motions = motions_of(model, x, v, like_coordinates(model), inputs)
 
     def of(points, T_world, V, inertia):
-        twist = jnp.einsum("...ij,...j->...i", points.X, V) + points.Jv
+        twist = carried_twist(points.T, V) + points.Jv
         pose = T_world @ points.T
         flat = (inertia.reshape(-1, 6), pose.rotation.reshape(-1, 3, 3), pose.position.reshape(-1, 3))
         return Masses(flat[0], SE3(*flat[1:]), twist.reshape(-1, 6))
 
-    T_world = jax.tree.map(lambda y: y[:-1, None], motion.T_world)
-    parts = [of(inner, T_world, motion.V[:-1, None], model.inertia)]
-    if model.lump_inertia.shape[0]:
-        i = model.lumps.segment
-        points = dynamics._at(model, x.q, v.q, model.lumps)
-        parts.append(of(points, motion.T_world[i], motion.V[i], model.lump_inertia))
+    parts = []
+    for arm, motion in zip(branches(model), motions, strict=True):
+        T_world = jax.tree.map(lambda y: y[:, None], motion.T_world)
+        parts.append(of(motion.inner, T_world, motion.V[:, None], arm.inertia))
+        if arm.lump_inertia.shape[0]:
+            i = arm.lumps.segment
+            parts.append(of(motion.lumps, motion.T_world[i], motion.V[i], arm.lump_inertia))
     if model.base_inertia is not None:
-        pose = jax.tree.map(lambda y: y[None], base[0])
-        parts.append(Masses(model.base_inertia[None], pose, base[1][None]))
+        pose = jax.tree.map(lambda y: y[None], base.T)
+        parts.append(Masses(model.base_inertia[None], pose, base.V[None]))
     return jax.tree.map(lambda *y: jnp.concatenate(y), *parts)
 
 
-def energy(model: Model, x: Coordinates, v: Coordinates, inputs: Inputs) -> Energy:
+def energy(model: AnyModel, x: Coordinates, v: Coordinates, inputs: Inputs) -> Energy:
     """Kinetic, elastic and gravitational energy."""
     bodies = masses(model, x, v, inputs)
     kinetic = 0.5 * jnp.sum(bodies.inertia * bodies.twist**2)
-    elastic = 0.5 * jnp.sum(model.stiffness * (x.q - model.rest) ** 2)
-    gravitational = -jnp.sum(bodies.inertia[:, 3] * (bodies.T_world.position @ model.gravity))
-    return Energy(kinetic, elastic, gravitational)
+    elastic = sum(elastic_energy(arm, q) for arm, q in zip(branches(model), split(model, x.q), strict=True))
+    gravitational = -jnp.sum(bodies.inertia[:, 3] * small.dot(bodies.T_world.position, model.gravity[None]))
+    return Energy(kinetic, jnp.asarray(elastic), gravitational)
 
 
-def momentum(model: Model, x: Coordinates, v: Coordinates, inputs: Inputs) -> Float[Array, " 6"]:
+def momentum(model: AnyModel, x: Coordinates, v: Coordinates, inputs: Inputs) -> Float[Array, " 6"]:
     """Angular momentum about the world's origin and linear momentum, in world axes [kg m^2/s, kg m/s]."""
     bodies = masses(model, x, v, inputs)
     own = bodies.inertia * bodies.twist
@@ -79,6 +78,61 @@ def momentum(model: Model, x: Coordinates, v: Coordinates, inputs: Inputs) -> Fl
     return jnp.concatenate([jnp.sum(angular, 0), jnp.sum(linear, 0)])
 
 
-def dissipation(model: Model, v: Coordinates) -> Float[Array, ""]:
+def composite_inertia(model: AnyModel, x: Coordinates, inputs: Inputs) -> Float[Array, "6 6"]:
+    """The spatial inertia of the robot as one rigid body, about the world's origin in world axes."""
+    bodies = masses(model, x, like_coordinates(model), inputs)
+    X = bodies.T_world.inverse().adjoint()
+    return jnp.sum(small.matmul(jnp.swapaxes(X, -1, -2), bodies.inertia[..., None] * X), 0)
+
+
+def dissipation(model: AnyModel, x: Coordinates, v: Coordinates) -> Float[Array, ""]:
     """The power that the material turns into heat [W]."""
-    return jnp.sum(model.damping * v.q**2)
+    each = zip(branches(model), split(model, x.q), split(model, v.q), strict=True)
+    return jnp.asarray(sum(dissipated_power(arm, q, rate) for arm, q, rate in each))
+
+
+def power(model: AnyModel, x: Coordinates, v: Coordinates, inputs: Inputs) -> Float[Array, ""]:
+    """The power of everything outside: loads, generalised forces, wires and surroundings, with a base at rest [W].
+
+    With it the energies balance: the rate of their sum is this power less `dissipation`.
+    """
+    wrench, on_coordinates = external_wrench(model, x, v, inputs)
+    del wrench
+    return on_coordinates
+
+
+def external_wrench(
+    model: AnyModel, x: Coordinates, v: Coordinates, inputs: Inputs
+) -> tuple[Float[Array, " 6"], Float[Array, ""]]:
+    """The wrench of loads, surroundings and weight about the world's origin, and the power of all but the weight."""
+    _, motions = motions_of(model, x, v, like_coordinates(model), inputs)
+    total, watts = jnp.zeros(6), jnp.zeros(())
+
+    def add(position, angular, velocity, moment, force):
+        wrench = jnp.concatenate([jnp.sum(moment + small.cross(position, force), 0), jnp.sum(force, 0)])
+        return wrench, jnp.sum(moment * angular) + jnp.sum(force * velocity)
+
+    for i, (arm, motion) in enumerate(zip(branches(model), motions, strict=True)):
+        q, rate, force, follower, torque, wires = (
+            split(model, part)[i] for part in (x.q, v.q, inputs.force, inputs.follower, inputs.torque, inputs.wires)
+        )
+        watts = watts + jnp.sum((torque - wire_forces(arm, q, rate, wires)) * rate)
+        if arm.loads.fraction.shape[0]:
+            index = arm.loads.segment
+            points = motion.loads
+            T = motion.T_world[index] @ points.T
+            twist = carried_twist(points.T, motion.V[index]) + points.Jv
+            moment = force[:, :3] + small.matvec(T.rotation, follower[:, :3])
+            pull = force[:, 3:] + small.matvec(T.rotation, follower[:, 3:])
+            angular, linear = (small.matvec(T.rotation, part) for part in (twist[:, :3], twist[:, 3:]))
+            wrench, more = add(T.position, angular, linear, moment, pull)
+            total, watts = total + wrench, watts + more
+    if inputs.surroundings is not None:
+        nodes = all_nodes(model, motions, x)
+        given = inputs.surroundings.forces(nodes)
+        wrench, more = add(nodes.position, nodes.angular_velocity, nodes.velocity, given.torque, given.force)
+        total, watts = total + wrench, watts + more
+    bodies = masses(model, x, v, inputs)
+    weight = bodies.inertia[:, 3:4] * model.gravity
+    lever = small.cross(bodies.T_world.position, weight)
+    return total + jnp.concatenate([jnp.sum(lever, 0), jnp.sum(weight, 0)]), watts

@@ -9,11 +9,13 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int
 
 from hydrostat.errors import InputError, UnsolvedError
-from hydrostat.mechanics.dynamics import Coordinates, residual
-from hydrostat.mechanics.model import Inputs, Model, no_inputs
+from hydrostat.mechanics.dynamics import residual
+from hydrostat.mechanics.model import AnyModel, Inputs, check_inputs, no_inputs
+from hydrostat.mechanics.motion import Coordinates, branches, joined, like_coordinates, split
 
 _MOST_STEPS = 60
 _LARGEST_TURN = 0.5  # rad: what one Newton step may change a segment's strain times its length by
@@ -21,31 +23,32 @@ _CONVERGED = 1e-11  # of strain times length
 
 
 class Equilibrium(NamedTuple):
-    """Where the arm rests."""
+    """Where a robot rests."""
 
-    q: Float[Array, "n k"]
+    q: Float[Array, "n k"] | tuple[Float[Array, "_n _k"], ...]
     converged: Bool[Array, ""]
     steps: Int[Array, ""]
     """Newton steps of the last load step."""
 
 
-def equilibrium(model: Model, inputs: Inputs | None = None, q=None, load_steps: int = 1) -> Equilibrium:
-    """The configuration in which an arm on a fixed base rests under its weight and the given inputs.
+def equilibrium(model: AnyModel, inputs: Inputs | None = None, q=None, load_steps: int = 1) -> Equilibrium:
+    """The configuration in which arms on a fixed base rest under their weight and the given inputs.
 
     Newton's method with the exact stiffness, its steps bounded; loads and weight grow to their full size in
-    `load_steps` equal parts, each started from the equilibrium of the one before. From the straight arm a symmetric
-    load leads to the symmetric branch: to reach a buckled one, start from a `q` that leans to its side.
+    `load_steps` equal parts, each started from the equilibrium of the one before. Wires of given length, and
+    surroundings, are there from the beginning. From the straight arm a symmetric load leads to the symmetric branch: to
+    reach a buckled one, start from a `q` that leans to its side.
     """
     if model.free_base:
         raise InputError("an equilibrium needs a fixed base; this one is free")
     if load_steps < 1:
         raise InputError(f"`load_steps` must be at least 1; got {load_steps}")
     inputs = no_inputs(model) if inputs is None else inputs
-    for name in ("force", "follower", "torque"):
-        if not bool(jnp.all(jnp.isfinite(getattr(inputs, name)))):
-            raise InputError(f"every load must be finite; `{name}` is not")
-    start = model.rest if q is None else jnp.asarray(q, float)
-    found = _equilibrium(model, inputs, start, load_steps)
+    check_inputs(inputs)
+    rest = joined(model, [arm.rest for arm in branches(model)])
+    start = rest if q is None else jax.tree.map(lambda y: jnp.asarray(y, float), q)
+    shares = jnp.arange(1, load_steps + 1) / load_steps
+    found = _equilibrium(model, inputs, start, shares)
     if not bool(found.converged):
         raise UnsolvedError(
             f"no equilibrium was found in {load_steps} load steps; more of them, or a start nearer to it, may help"
@@ -53,27 +56,32 @@ def equilibrium(model: Model, inputs: Inputs | None = None, q=None, load_steps: 
     return found
 
 
+def _turns(model: AnyModel, q):
+    """Strain times length of every coordinate: what is comparable between arms [rad]."""
+    lengths = [arm.arm.segments.length[:, None] for arm in branches(model)]
+    return joined(model, [length * part for length, part in zip(lengths, split(model, q), strict=True)])
+
+
 @eqx.filter_jit
-def _equilibrium(model: Model, inputs: Inputs, start, load_steps: int) -> Equilibrium:
-    lengths = model.arm.segments.length[:, None]
+def _equilibrium(model: AnyModel, inputs: Inputs, start, shares) -> Equilibrium:
+    flat_start, unravel = ravel_pytree(start)
 
     def find(start, share):
         part = inputs._replace(
-            force=share * inputs.force, follower=share * inputs.follower, torque=share * inputs.torque
+            **{name: jax.tree.map(lambda y: share * y, getattr(inputs, name)) for name in _shared(model)}
         )
         partly = eqx.tree_at(lambda m: m.gravity, model, share * model.gravity)
 
         def lacking(flat):
-            return at_rest(partly, flat.reshape(start.shape), part).ravel()
+            return ravel_pytree(at_rest(partly, unravel(flat), part))[0]
 
         def improve(carry):
             q, _, count = carry
             # One pass gives forces and stiffness.
-            K, r = jax.jacfwd(lambda q: (lacking(q),) * 2, has_aux=True)(q.ravel())
-            step = -jnp.linalg.solve(K, r).reshape(start.shape)
-            turn = jnp.max(jnp.abs(lengths * step))
-            step = step * jnp.minimum(1.0, _LARGEST_TURN / jnp.maximum(turn, 1e-30))
-            return q + step, turn, count + 1
+            K, r = jax.jacfwd(lambda q: (lacking(q),) * 2, has_aux=True)(q)
+            step = -jnp.linalg.solve(K, r)
+            turn = jnp.max(jnp.abs(ravel_pytree(_turns(model, unravel(step)))[0]))
+            return q + step * jnp.minimum(1.0, _LARGEST_TURN / jnp.maximum(turn, 1e-30)), turn, count + 1
 
         def going_on(carry):
             _, turn, count = carry
@@ -82,13 +90,19 @@ def _equilibrium(model: Model, inputs: Inputs, start, load_steps: int) -> Equili
         q, turn, count = jax.lax.while_loop(going_on, improve, (start, jnp.asarray(jnp.inf), jnp.asarray(0)))
         return q, (turn <= _CONVERGED, count)
 
-    q, (converged, counts) = jax.lax.scan(find, start, jnp.arange(1, load_steps + 1) / load_steps)
-    return Equilibrium(q, jnp.all(converged), counts[-1])
+    q, (converged, counts) = jax.lax.scan(find, flat_start, shares)
+    return Equilibrium(unravel(q), jnp.all(converged), counts[-1])
 
 
-def at_rest(model: Model, q: Float[Array, "n k"], inputs: Inputs) -> Float[Array, "n k"]:
-    """The generalised forces that are missing for the arm to rest in a configuration."""
-    zero = Coordinates(jnp.zeros_like(q), jnp.zeros(6))
+def _shared(model: AnyModel) -> list[str]:
+    """The inputs that grow with the load."""
+    by_length = any(arm.wires is not None and arm.wires.stiffness is not None for arm in branches(model))
+    return ["force", "follower", "torque"] + ([] if by_length else ["wires"])
+
+
+def at_rest(model: AnyModel, q, inputs: Inputs):
+    """The generalised forces that are missing for the arms to rest in a configuration."""
+    zero = like_coordinates(model)
     return residual(model, Coordinates(q, jnp.zeros(6)), zero, zero, inputs).q
 
 
@@ -98,35 +112,48 @@ class Modes(NamedTuple):
     frequencies: np.ndarray
     """[Hz]; imaginary ones, of an unstable equilibrium, as negative numbers."""
     shapes: np.ndarray
-    """Coordinates (modes, n, k), scaled to unit generalised mass."""
+    """Coordinates (modes, n, k), scaled to unit generalised mass; of several arms or a free base (modes, all)."""
 
 
-def vibrations(model: Model, q: Float[Array, "n k"], inputs: Inputs | None = None) -> Modes:
-    """The natural frequencies and mode shapes of an arm about an equilibrium."""
+def vibrations(model: AnyModel, q, inputs: Inputs | None = None) -> Modes:
+    """The natural frequencies and mode shapes about an equilibrium; a free base adds six coordinates, its twist, last.
+
+    The arms of a free robot must be in equilibrium without their weight: it falls.
+    """
     inputs = no_inputs(model) if inputs is None else inputs
+    check_inputs(inputs)
+    q = jax.tree.map(lambda y: jnp.asarray(y, float), q)
     M, K = (np.asarray(x) for x in _mass_and_stiffness(model, q, inputs))
-    free = np.flatnonzero(np.broadcast_to(np.asarray(model.arm.segments.free), q.shape).ravel())
+    locks = [np.broadcast_to(np.asarray(arm.arm.segments.free), arm.stiffness.shape).ravel() for arm in branches(model)]
+    free = np.flatnonzero(np.concatenate([*locks, np.full(6 if model.free_base else 0, True)]))
     M, K = M[np.ix_(free, free)], K[np.ix_(free, free)]
     # M^-1 K by the factor of M: symmetric for conservative loads, and real.
     scale = 1.0 / np.sqrt(np.diag(M))
     L = np.linalg.cholesky(M * np.outer(scale, scale))
     inner = np.linalg.solve(L, np.linalg.solve(L, (K * np.outer(scale, scale)).T).T)
     squares, vectors = np.linalg.eigh(0.5 * (inner + inner.T))
-    shapes = np.zeros((len(free), q.size))
+    shapes = np.zeros((len(free), sum(map(len, locks)) + (6 if model.free_base else 0)))
     shapes[:, free] = (scale[:, None] * np.linalg.solve(L.T, vectors)).T
     frequencies = np.sign(squares) * np.sqrt(np.abs(squares)) / (2.0 * np.pi)
-    return Modes(frequencies, shapes.reshape(len(free), *q.shape))
+    if not isinstance(q, tuple) and not model.free_base:
+        shapes = shapes.reshape(len(free), *q.shape)
+    return Modes(frequencies, shapes)
 
 
 @eqx.filter_jit
-def _mass_and_stiffness(model: Model, q, inputs: Inputs):
+def _mass_and_stiffness(model: AnyModel, q, inputs: Inputs):
     """Dense mass and stiffness matrices: derivatives of the residual by accelerations and by coordinates."""
-    zero = Coordinates(jnp.zeros_like(q), jnp.zeros(6))
+    zero = like_coordinates(model)
+    here = Coordinates(q, jnp.zeros(6))
+    flat, unravel = ravel_pytree(here)
+    size = len(flat) if model.free_base else len(flat) - 6
 
-    def by_acceleration(a):
-        x = Coordinates(q, jnp.zeros(6))
-        return residual(model, x, zero, Coordinates(a.reshape(q.shape), jnp.zeros(6)), inputs).q.ravel()
+    def wrap(some):
+        return unravel(flat.at[:size].set(some))
 
-    M = jax.jacfwd(by_acceleration)(jnp.zeros(q.size))
-    K = jax.jacfwd(lambda flat: at_rest(model, flat.reshape(q.shape), inputs).ravel())(q.ravel())
+    def lacking(x, a):
+        return ravel_pytree(residual(model, x, zero, a, inputs))[0][:size]
+
+    M = jax.jacfwd(lambda a: lacking(here, unravel(jnp.zeros_like(flat).at[:size].set(a))))(jnp.zeros(size))
+    K = jax.jacfwd(lambda x: lacking(wrap(x), zero))(flat[:size])
     return M, K

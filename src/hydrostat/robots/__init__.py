@@ -8,12 +8,23 @@ from typing import TYPE_CHECKING
 
 from hydrostat.robots.catalogue import ROBOTS, find_robot
 from hydrostat.robots.file import format_robot, parse_robot, read_robot
+from hydrostat.robots.finger import FRICTION, LENGTHS, RADIUS, TENDON_OFFSET, YOUNGS_MODULUS
 from hydrostat.robots.spec import RobotSpec
 
 if TYPE_CHECKING:
     from hydrostat.robots.build import Robot
 
-__all__ = ["ROBOTS", "RobotSpec", "find_robot", "format_robot", "load_robot", "parse_robot", "read_robot", "tentacle"]
+__all__ = [
+    "ROBOTS",
+    "RobotSpec",
+    "find_robot",
+    "finger",
+    "format_robot",
+    "load_robot",
+    "parse_robot",
+    "read_robot",
+    "tentacle",
+]
 
 
 def load_robot(name_or_file: str) -> "Robot":
@@ -29,3 +40,36 @@ def tentacle(shape: str = "cylinder", wires: str = "hard", routing: str = "decou
     from hydrostat.robots.tentacle import tentacle as specification
 
     return build_robot(specification(shape, wires, routing, bays))
+
+
+def finger(
+    lengths: tuple[float, ...] = LENGTHS,
+    radius: float = RADIUS,
+    *,
+    tip_mass: float = 0.0,
+    contact_mass: float = 0.0,
+    tendon_offset: float = TENDON_OFFSET,
+    friction: float = FRICTION,
+    preshape_deg: tuple[float, ...] = (0.0, 0.0),
+    youngs_modulus: float = YOUNGS_MODULUS,
+    segments: int = 2,
+    modes: tuple[str, ...] = ("bend_y",),
+) -> "Robot":
+    """Dehghani's planar finger, built; `hydrostat.robots.finger` the module says what is assumed, and its frame."""
+    from hydrostat.robots.build import build_robot
+    from hydrostat.robots.finger import finger as specification
+
+    return build_robot(
+        specification(
+            lengths,
+            radius,
+            tip_mass=tip_mass,
+            contact_mass=contact_mass,
+            tendon_offset=tendon_offset,
+            friction=friction,
+            preshape_deg=preshape_deg,
+            youngs_modulus=youngs_modulus,
+            segments=segments,
+            modes=modes,
+        )
+    )

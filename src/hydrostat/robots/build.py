@@ -3,6 +3,7 @@
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float
 
 from hydrostat.actuation import Stepper, Tendons
 from hydrostat.bodies import Arm, Material, Section
@@ -12,10 +13,24 @@ from hydrostat.robots.spec import MODES, RobotSpec
 from hydrostat.segments import StrainSegment
 
 
+class LumpedMasses(eqx.Module):
+    """The m lumped masses that an arm carries on its axis."""
+
+    places: tuple[float, ...] = eqx.field(static=True)
+    """Where each is, as a fraction of the arm's rest length."""
+    mass: Float[Array, " m"]
+    """[kg]"""
+    inertia: Float[Array, " m"]
+    """Moment of inertia, the same about every axis [kg m^2]."""
+
+
 class Robot(eqx.Module):
-    """An arm with its tendons and motors."""
+    """An arm of n segments with the masses it carries, its tendons and its motors."""
 
     arm: Arm
+    masses: LumpedMasses
+    friction: Float[Array, " n"]
+    """Torque of the structure's friction per rate of each segment's bend angle [N m s]."""
     tendons: Tendons
     motor: Stepper | None
     name: str = eqx.field(static=True)
@@ -36,6 +51,7 @@ def build_robot(spec: RobotSpec) -> Robot:
         segments=StrainSegment(
             length=[segment.length for segment in spec.segments],
             modes=modes,
+            rest_strain=_rest_strain(spec),
             free=[[mode in segment.modes for mode in modes] for segment in spec.segments],
         ),
         section=Section(*jnp.array([segment.radius for segment in spec.segments]).T),
@@ -56,7 +72,21 @@ def build_robot(spec: RobotSpec) -> Robot:
     if spec.motor:
         limits = (spec.motor.max_speed, spec.motor.max_acceleration, spec.motor.max_jerk, spec.motor.max_pulse_rate)
         motor = Stepper(spec.motor.step, *limits)
-    return Robot(arm, _tendons(spec), motor, spec.name)
+    masses = LumpedMasses(
+        places=tuple(mass.place for mass in spec.masses),
+        mass=jnp.array([mass.mass for mass in spec.masses], float),
+        inertia=jnp.array([mass.inertia for mass in spec.masses], float),
+    )
+    friction = jnp.array([segment.friction for segment in spec.segments])
+    return Robot(arm, masses, friction, _tendons(spec), motor, spec.name)
+
+
+def _rest_strain(spec: RobotSpec) -> np.ndarray:
+    """The strains of the unloaded segments: curvature is angle over length."""
+    rest = np.zeros((len(spec.segments), 6))
+    for row, segment in zip(rest, spec.segments, strict=True):
+        row[:2] = np.radians(segment.preshape_deg) / segment.length
+    return rest
 
 
 def _tendons(spec: RobotSpec) -> Tendons:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from hydrostat.errors import InputError, listed, shown
 from hydrostat.robots.file import read_robot
+from hydrostat.robots.finger import finger
 from hydrostat.robots.spec import RobotSpec
 from hydrostat.robots.tentacle import tentacle
 
@@ -32,6 +33,7 @@ ROBOTS = {
             "the cylinder whose distal wires pass through the segments before",
             partial(tentacle, routing="through"),
         ),
+        Entry("finger", "two planar arcs of a Nitinol rod, a pair of tendons, 0.6 m, horizontal (Dehghani)", finger),
     )
 }
 

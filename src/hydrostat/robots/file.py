@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from hydrostat.errors import InputError, listed, shown, whole
-from hydrostat.robots.spec import BaseSpec, MaterialSpec, MotorSpec, RobotSpec, SegmentSpec, TendonSpec
+from hydrostat.robots.spec import BaseSpec, MassSpec, MaterialSpec, MotorSpec, RobotSpec, SegmentSpec, TendonSpec
 
-_TOP = ("name", "notes", "base", "arm", "material", "tendon", "motor")
+_TOP = ("name", "notes", "base", "arm", "material", "mass", "tendon", "motor")
 _LARGEST_FILE = 1_000_000  # bytes
 _START = "`hydrostat new FILE.toml` writes one to start from"
 
@@ -50,8 +50,9 @@ def parse_robot(text: str) -> RobotSpec:
     for key, kind in (("base", BaseSpec), ("material", MaterialSpec), ("motor", MotorSpec)):
         if key in table:
             parts[key] = _build(kind, table[key], f"[{key}]")
-    tendons = _tables(table.get("tendon", []), "[[tendon]]")
-    parts["tendons"] = tuple(_build(TendonSpec, t, f"[[tendon]] {i}") for i, t in enumerate(tendons, 1))
+    for key, name, kind in (("mass", "masses", MassSpec), ("tendon", "tendons", TendonSpec)):
+        entries = _tables(table.get(key, []), f"[[{key}]]")
+        parts[name] = tuple(_build(kind, entry, f"[[{key}]] {i}") for i, entry in enumerate(entries, 1))
     if "notes" in table:
         if not isinstance(table["notes"], str):
             raise InputError(f"`notes` must be text; got {shown(table['notes'])}")
@@ -60,7 +61,7 @@ def parse_robot(text: str) -> RobotSpec:
 
 
 def _segments(tables: list) -> tuple[SegmentSpec, ...]:
-    """The segments, a table with `count` repeated that often with its taper spread over the pieces."""
+    """The segments, a table with `count` cut into so many."""
     segments = []
     for index, entry in enumerate(tables, 1):
         where = f"[[arm.segment]] {index}"
@@ -71,10 +72,10 @@ def _segments(tables: list) -> tuple[SegmentSpec, ...]:
         except InputError as error:
             raise InputError(f"{error} in {where}") from None
         whole_segment = _build(SegmentSpec, table, where)
-        base, tip = whole_segment.radius
-        for i in range(count):
-            radius = tuple(base * (1 - j / count) + tip * (j / count) for j in (i, i + 1))
-            segments.append(dataclasses.replace(whole_segment, length=whole_segment.length / count, radius=radius))
+        try:
+            segments += whole_segment.pieces(count)
+        except InputError as error:
+            raise InputError(f"{error} in each of the {count} pieces of {where}") from None
     return tuple(segments)
 
 
@@ -127,15 +128,26 @@ def format_robot(spec: RobotSpec) -> str:
         lines.append(f"notes = {_string(spec.notes)}")
     lines += ["", "[base]", *_entries(spec.base, {"position": "m", "axis": "where the straight arm points"})]
     comments = {
-        "length": "m; with `count = 20` the segment is cut into 20, its taper spread over them",
+        "length": "m; with `count = 20` the segment is cut into 20, taper, preshape and friction shared",
         "radius": "m, of the body at base and tip",
         "modes": "of bend_x, bend_y, twist, shear_x, shear_y, stretch",
+        "friction": "N m s, of the structure: torque per rate of the bend angle; viscosity comes on top",
+        "preshape_deg": "bend of the unloaded segment about x and about y",
+        "disc_radius": "m, of the discs that guide tendons outside the body; left out where tendons run inside it",
     }
     for segment in spec.segments:
         lines += ["", "[[arm.segment]]", *_entries(segment, comments)]
         comments = {}
     units = {"youngs_modulus": "Pa", "density": "kg/m^3", "viscosity": "Pa s"}
     lines += ["", "[material]", *_entries(spec.material, units)]
+    comments = {
+        "place": "along the arm at rest, from 0 at the base to 1 at the tip",
+        "mass": "kg",
+        "inertia": "kg m^2, about every axis",
+    }
+    for mass in spec.masses:
+        lines += ["", "[[mass]]", *_entries(mass, comments)]
+        comments = {}
     comments = {
         "azimuth_deg": "in the cross-section, from +x towards +y",
         "offset": "m from the axis, at the first and the last point, or at every boundary of segments passed",
@@ -160,10 +172,13 @@ def format_robot(spec: RobotSpec) -> str:
 
 
 def _entries(part, comments: dict[str, str]) -> list[str]:
-    """A dataclass as lines `key = value  # comment`."""
+    """A dataclass as lines `key = value  # comment`; TOML has no word for None, which is left out."""
     lines = []
     for field in dataclasses.fields(part):
-        line = f"{field.name} = {_value(getattr(part, field.name))}"
+        value = getattr(part, field.name)
+        if value is None:
+            continue
+        line = f"{field.name} = {_value(value)}"
         lines.append(f"{line:<40} # {comments[field.name]}" if field.name in comments else line)
     return lines
 

@@ -14,9 +14,14 @@ MODES = ("bend_x", "bend_y", "twist", "shear_x", "shear_y", "stretch")
 WIRE_KINDS = ("hard", "soft")
 
 # Outside these bounds a number is a slip of the pen, and formulas would overflow.
-_SIZE = {"above": 0.0, "most": 1e3}
+SIZE = {"above": 0.0, "most": 1e3}  # m
+ANGLE = {"least": -720.0, "most": 720.0}  # deg
+MASS = {"least": 0.0, "most": 1e6}  # kg
+_INERTIA = {"least": 0.0, "most": 1e6}  # kg m^2
+_FRICTION = {"least": 0.0, "most": 1e6}  # N m s
 _MOST_SEGMENTS = 1000
 _MOST_TENDONS = 1000
+_MOST_MASSES = 1000
 
 
 @dataclass(frozen=True)
@@ -47,10 +52,23 @@ class SegmentSpec:
     """Of the body at the segment's base and at its tip [m]."""
     modes: tuple[str, ...] = ("bend_x", "bend_y")
     """Which strains the segment is free in."""
+    friction: float = 0.0
+    """Torque of the structure's friction per rate of the segment's bend angle, about x as about y [N m s]."""
+    preshape_deg: tuple[float, ...] = (0.0, 0.0)
+    """Bend of the unloaded segment from base to tip: length times curvature about x and about y [deg]."""
+    disc_radius: float | None = None
+    """Of the discs that guide tendons outside the body [m]; None where tendons run inside it."""
 
     def __post_init__(self):
-        length = errors.number("length", self.length, **_SIZE)
-        radius = errors.numbers("radius", self.radius, 2, **_SIZE)
+        length = errors.number("length", self.length, **SIZE)
+        radius = errors.numbers("radius", self.radius, 2, **SIZE)
+        friction = errors.number("friction", self.friction, **_FRICTION)
+        preshape = errors.numbers("preshape_deg", self.preshape_deg, 2, **ANGLE)
+        if self.disc_radius is not None:
+            disc = errors.number("disc_radius", self.disc_radius, **SIZE)
+            if disc < max(radius):
+                raise InputError(f"`disc_radius` must be at least the body's radius {max(radius):g}; got {disc:g}")
+            object.__setattr__(self, "disc_radius", disc)
         if not isinstance(self.modes, list | tuple) or not self.modes:
             raise InputError(f"`modes` must be a list with some of {listed(MODES)}; got {shown(self.modes)}")
         modes = [errors.choice("modes", mode, MODES) for mode in self.modes]
@@ -59,6 +77,26 @@ class SegmentSpec:
         object.__setattr__(self, "length", length)
         object.__setattr__(self, "radius", radius)
         object.__setattr__(self, "modes", tuple(sorted(modes, key=MODES.index)))
+        object.__setattr__(self, "friction", friction)
+        object.__setattr__(self, "preshape_deg", preshape)
+
+    def pieces(self, count: int) -> "tuple[SegmentSpec, ...]":
+        """The segment cut into equal pieces that together are what it was.
+
+        The taper runs over all of them and each has its share of the preshape. A piece turns by 1/count of the whole's
+        rate, so that count of them dissipate as much as the whole with count times its friction each.
+        """
+        base, tip = self.radius
+        return tuple(
+            replace(
+                self,
+                length=self.length / count,
+                radius=tuple(base * (1 - j / count) + tip * (j / count) for j in (i, i + 1)),
+                friction=self.friction * count,
+                preshape_deg=tuple(angle / count for angle in self.preshape_deg),
+            )
+            for i in range(count)
+        )
 
 
 @dataclass(frozen=True)
@@ -105,7 +143,7 @@ class TendonSpec:
         azimuth = errors.number("azimuth_deg", self.azimuth_deg, least=-360.0, most=360.0)
         end = errors.whole("ends_at_segment", self.ends_at_segment, least=1, most=_MOST_SEGMENTS)
         start = errors.whole("starts_at_segment", self.starts_at_segment, least=1, most=end)
-        offset = errors.numbers("offset", self.offset, None, **_SIZE)
+        offset = errors.numbers("offset", self.offset, None, **SIZE)
         boundaries = end - start + 2
         if len(offset) not in (2, boundaries):
             raise InputError(f"`offset` must be a list of 2 or {boundaries} numbers; got {len(offset)}")
@@ -113,6 +151,23 @@ class TendonSpec:
         errors.whole("bays", self.bays, least=1, most=200)
         object.__setattr__(self, "azimuth_deg", azimuth)
         object.__setattr__(self, "offset", offset)
+
+
+@dataclass(frozen=True)
+class MassSpec:
+    """A lumped mass that the arm carries on its axis."""
+
+    place: float
+    """Where, as a fraction of the arm's rest length: 0 the base, 1 the tip."""
+    mass: float
+    """[kg]"""
+    inertia: float = 0.0
+    """Moment of inertia, the same about every axis through the place [kg m^2]."""
+
+    def __post_init__(self):
+        object.__setattr__(self, "place", errors.number("place", self.place, least=0.0, most=1.0))
+        object.__setattr__(self, "mass", errors.number("mass", self.mass, **MASS))
+        object.__setattr__(self, "inertia", errors.number("inertia", self.inertia, **_INERTIA))
 
 
 @dataclass(frozen=True)
@@ -147,7 +202,7 @@ class MotorSpec:
 
 @dataclass(frozen=True)
 class RobotSpec:
-    """A whole robot: one arm on a base, its tendons and its motors."""
+    """A whole robot: one arm on a base, the masses it carries, its tendons and its motors."""
 
     name: str
     segments: tuple[SegmentSpec, ...]
@@ -157,6 +212,7 @@ class RobotSpec:
     motor: MotorSpec | None = None
     notes: str = ""
     """Where the numbers come from."""
+    masses: tuple[MassSpec, ...] = ()
 
     def __post_init__(self):
         errors.text("name", self.name)
@@ -164,11 +220,13 @@ class RobotSpec:
             raise InputError(f"an arm must have 1 to {_MOST_SEGMENTS} segments; got {len(self.segments)}")
         if len(self.tendons) > _MOST_TENDONS:
             raise InputError(f"a robot can have at most {_MOST_TENDONS} tendons; got {len(self.tendons)}")
+        if len(self.masses) > _MOST_MASSES:
+            raise InputError(f"a robot can have at most {_MOST_MASSES} masses; got {len(self.masses)}")
         for index, tendon in enumerate(self.tendons, 1):
             self._check_tendon(index, tendon)
 
     def _check_tendon(self, index: int, tendon: TendonSpec):
-        """A tendon must end on the arm and run inside it, and all tendons must be of one kind."""
+        """A tendon must end on the arm and run inside its body or discs, and all tendons must be of one kind."""
         if tendon.ends_at_segment > len(self.segments):
             raise InputError(
                 f"`ends_at_segment` of tendon {index} must be at most {len(self.segments)}, the number of segments; "
@@ -181,10 +239,13 @@ class RobotSpec:
                 f"and {first.kind}, {first.bays} at tendon 1"
             )
         for number, (base, tip) in self.offsets(tendon).items():
-            for offset, radius in zip((base, tip), self.segments[number - 1].radius, strict=True):
+            segment = self.segments[number - 1]
+            disc = segment.disc_radius
+            inside, bounds = ("the section", segment.radius) if disc is None else ("the discs", (disc, disc))
+            for offset, radius in zip((base, tip), bounds, strict=True):
                 if offset > radius * (1 + 1e-9):
                     raise InputError(
-                        f"`offset` of tendon {index} must stay inside the section, at most the radius {radius:g} in "
+                        f"`offset` of tendon {index} must stay inside {inside}, at most the radius {radius:g} in "
                         f"segment {number}; got {offset:g}"
                     )
 

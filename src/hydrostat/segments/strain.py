@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from hydrostat.lie import SE3, se3, small
+from hydrostat.lie import SE3, se3
 from hydrostat.segments.base import AbstractSegment
 
 MODES = ("bend_x", "bend_y", "twist", "shear_x", "shear_y", "stretch")
@@ -87,7 +87,9 @@ class StrainSegment(AbstractSegment):
     def jacobian(self, q, s) -> Float[Array, "6 k"]:
         """The body Jacobian of the material point s: s L T(s L strain) B, with SE(3)'s tangent operator T."""
         reach = (s * self.length)[..., None]
-        return reach[..., None] * small.matmul(se3.tangent(reach * self.strain(q)), self.basis)
+        # Picking columns instead of multiplying by B: a product with zeros and ones costs as much as any other.
+        columns = se3.tangent(reach * self.strain(q))[..., [MODES.index(mode) for mode in self.modes]]
+        return jnp.where(self.free[..., None, :], reach[..., None] * columns, 0.0)
 
     def twist(self, q, v, s) -> Float[Array, " 6"]:
         """The body twist of the material point s at the rates v: the Jacobian times v, without the matrix."""

@@ -10,15 +10,18 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from hydrostat.lie import SE3, se3, small
-from hydrostat.mechanics.dynamics import Coordinates
-from hydrostat.mechanics.model import Inputs, Model
+from hydrostat.mechanics.dynamics import motions_of
+from hydrostat.mechanics.model import AnyModel, Inputs
+from hydrostat.mechanics.motion import Coordinates, all_nodes, branches, joined, like_coordinates
+from hydrostat.mechanics.nodes import Nodes
 
 
 class State(NamedTuple):
     """What is integrated: coordinates and their rates, and the base where it moves freely."""
 
-    q: Float[Array, "n k"]
-    v: Float[Array, "n k"]
+    q: Float[Array, "n k"] | tuple[Float[Array, "_n _k"], ...]
+    """Of several arms, a tuple of arrays."""
+    v: Float[Array, "n k"] | tuple[Float[Array, "_n _k"], ...]
     base_pose: SE3
     base_twist: Float[Array, " 6"]
     """Body twist of a free base."""
@@ -44,14 +47,15 @@ class AbstractStepper(eqx.Module):
     """Global order of accuracy in the step."""
 
     @abc.abstractmethod
-    def step(self, model: Model, state: State, time, dt, inputs: InputFunction) -> Stepped:
+    def step(self, model: AnyModel, state: State, time, dt, inputs: InputFunction) -> Stepped:
         """The state after one step of dt [s]."""
 
 
-def rest_state(model: Model, q=None) -> State:
-    """The arm at rest in a configuration."""
-    q = model.rest if q is None else jnp.asarray(q, float)
-    return State(q, jnp.zeros_like(q), model.arm.T_world_base, jnp.zeros(6))
+def rest_state(model: AnyModel, q=None) -> State:
+    """The robot at rest in a configuration, the unstressed one when not given."""
+    rest = joined(model, [arm.rest for arm in branches(model)])
+    q = rest if q is None else jax.tree.map(lambda y: jnp.asarray(y, float), q)
+    return State(q, jax.tree.map(jnp.zeros_like, q), model.T_world_body, jnp.zeros(6))
 
 
 def positions(state: State) -> Coordinates:
@@ -64,7 +68,7 @@ def velocities(state: State) -> Coordinates:
     return Coordinates(state.v, state.base_twist)
 
 
-def moved(model: Model, state: State, x: Coordinates, v: Coordinates) -> State:
+def moved(model: AnyModel, state: State, x: Coordinates, v: Coordinates) -> State:
     """The state with new coordinates and rates; a free base's coordinates become its new pose."""
     if not model.free_base:
         return State(x.q, v.q, state.base_pose, state.base_twist)
@@ -72,10 +76,21 @@ def moved(model: Model, state: State, x: Coordinates, v: Coordinates) -> State:
     return State(x.q, v.q, state.base_pose @ se3.exp(x.base), twist)
 
 
-def acting(model: Model, state: State, time, inputs: InputFunction) -> Inputs:
+def acting(model: AnyModel, state: State, time, inputs: InputFunction) -> Inputs:
     """The inputs at a time and state, with a free base's pose as the origin of its coordinates."""
     given = inputs(time, state)
-    return given._replace(base_pose=state.base_pose) if model.free_base else given
+    if model.free_base:
+        given = given._replace(base_pose=state.base_pose)
+    if given.surroundings is not None:
+        nodes = nodes_of(model, positions(state), velocities(state), given)
+        given = given._replace(surroundings=given.surroundings.prepare(nodes))
+    return given
+
+
+def nodes_of(model: AnyModel, x: Coordinates, v: Coordinates, inputs: Inputs) -> Nodes:
+    """The nodes of all arms that meet the surroundings."""
+    _, motions = motions_of(model, x, v, like_coordinates(model), inputs, weight=False)
+    return all_nodes(model, motions, x)
 
 
 def combine(*terms) -> Coordinates:
@@ -83,3 +98,8 @@ def combine(*terms) -> Coordinates:
     return jax.tree.map(
         lambda *parts: sum(f * p for (f, _), p in zip(terms, parts, strict=True)), *(t for _, t in terms)
     )
+
+
+def finite(state: State) -> Bool[Array, ""]:
+    """Whether every number of a state is one."""
+    return jnp.all(jnp.stack([jnp.all(jnp.isfinite(y)) for y in jax.tree.leaves(state)]))

@@ -7,21 +7,24 @@ import jax
 import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 
-from hydrostat.mechanics.dynamics import Coordinates, factor, residual, solve
+from hydrostat.mechanics.dynamics import factor, residual, solve
+from hydrostat.mechanics.motion import branches, like_coordinates, split
 from hydrostat.stepping.base import AbstractStepper, Stepped, acting, combine, moved, positions, velocities
 
 GAMMA = 1.0 - 0.5**0.5
 """Makes the method L-stable: Alexander (1977)."""
 _HALVINGS = 6
+_GRADIENT_TOLERANCE = 1e-13  # relative, of the linear solves in derivatives
+_SLOWEST = 0.5  # ratio of two changes from where the operator is made anew
 
 
 class SDIRK2(AbstractStepper):
     """Two stages, each the root of the inverse dynamics R(q^ + c_q a, v^ + c_v a, a) = 0 in the accelerations a.
 
-    c_v = gamma h, c_q = c_v^2. The root is found by iterating with the articulated recursion that holds mass, material
-    damping and material stiffness; geometric stiffness is in R and so in the result, though not in the operator.
-    A step that does not converge is made in smaller ones; `rescue=False` leaves that out, as differentiation in
-    reverse mode needs.
+    c_v = gamma h, c_q = c_v^2. The root is found by iterating with the articulated recursion that holds mass and the
+    local damping and stiffness of material, wires and surroundings; geometric stiffness is in R and so in the result,
+    though not in the operator. A step that does not converge is made in smaller ones; `rescue=False` leaves that out,
+    as differentiation in reverse mode needs.
     """
 
     tolerance: float = 1e-8
@@ -37,24 +40,18 @@ class SDIRK2(AbstractStepper):
 
         # Halve until it converges, then go on with that step: 2^-_HALVINGS is the least.
         def going_on(carry):
-            _, done, part, _, _ = carry
+            _, done, part, _ = carry
             return (done < 1.0) & (part > 0.75 * 0.5**_HALVINGS)
 
         def advance(carry):
-            state, done, part, count, _ = carry
+            state, done, part, count = carry
             new = self._attempt(model, state, time + done * dt, part * dt, inputs)
             good = new.converged
             state = jax.tree.map(lambda a, b: jnp.where(good, a, b), new.state, state)
-            return (
-                state,
-                done + jnp.where(good, part, 0.0),
-                jnp.where(good, part, 0.5 * part),
-                count + new.iterations,
-                good,
-            )
+            return state, done + jnp.where(good, part, 0.0), jnp.where(good, part, 0.5 * part), count + new.iterations
 
-        start = (state, jnp.asarray(0.0), jnp.asarray(1.0), jnp.asarray(0), jnp.asarray(True))
-        new, done, _, count, _ = jax.lax.while_loop(going_on, advance, start)
+        start = (state, jnp.asarray(0.0), jnp.asarray(1.0), jnp.asarray(0))
+        new, done, _, count = jax.lax.while_loop(going_on, advance, start)
         return Stepped(new, done >= 1.0, count)
 
     def _attempt(self, model, state, time, dt, inputs) -> Stepped:
@@ -73,8 +70,7 @@ class SDIRK2(AbstractStepper):
             x_stage = combine((1, x_hat), (h * h, a))
             return (x_next, v_next, a, converged & good, count + iterations), (x_stage, v_stage)
 
-        nothing = Coordinates(jnp.zeros_like(state.q), jnp.zeros(6))
-        start = (combine((1, x0), (h, v0)), v0, nothing, jnp.asarray(True), jnp.asarray(0))
+        start = (combine((1, x0), (h, v0)), v0, like_coordinates(model), jnp.asarray(True), jnp.asarray(0))
         (*_, converged, count), (xs, vs) = jax.lax.scan(stage, start, jnp.array([GAMMA, 1.0]))
         x, v = jax.tree.map(lambda y: y[1], (xs, vs))
         return Stepped(moved(model, state, x, v), converged, count)
@@ -83,53 +79,96 @@ class SDIRK2(AbstractStepper):
         """The accelerations of a stage, whether they were found, and after how many iterations."""
         c_v, c_q = h, h * h
         guess = jax.lax.stop_gradient(guess)
-        factors = jax.lax.stop_gradient(factor(model, combine((1, x_hat), (c_q, guess)), c_v, c_q))
-        lengths = jax.lax.stop_gradient(model.arm.segments.length)[:, None]
+        fixed_model, fixed_given, fixed_x, fixed_v = jax.lax.stop_gradient((model, given, x_hat, v_hat))
 
-        def lacking(a):
-            return residual(model, combine((1, x_hat), (c_q, a)), combine((1, v_hat), (c_v, a)), a, given)
+        def operator(a):
+            x, v = combine((1, fixed_x), (c_q, a)), combine((1, fixed_v), (c_v, a))
+            return factor(fixed_model, x, v, c_v, c_q, fixed_given)
 
-        def correct(r):
-            return solve(factors, jax.tree.map(jnp.negative, r))
+        def improve(carry):
+            a, factors, last, theta, count = carry
+            if _changing(model, given):
+                factors = jax.lax.cond(theta > _SLOWEST, operator, lambda _: factors, a)
+            x, v = combine((1, fixed_x), (c_q, a)), combine((1, fixed_v), (c_v, a))
+            delta = solve(factors, jax.tree.map(jnp.negative, residual(fixed_model, x, v, a, fixed_given)))
+            now = _size(fixed_model, delta, c_q)
+            return combine((1, a), (1, delta)), factors, now, jnp.where(count > 0, now / last, 0.5), count + 1
 
-        def size(delta):
-            return c_q * jnp.maximum(jnp.max(jnp.abs(lengths * delta.q)), jnp.max(jnp.abs(delta.base)))
+        def going_on(carry):
+            _, _, last, theta, count = carry
+            return (_left(last, theta) > self.tolerance) & (count < self.max_iterations) & jnp.isfinite(last)
 
-        def iterate(f, a):
-            def going_on(carry):
-                _, last, theta, count = carry
-                # The error left is about the last change times theta / (1 - theta).
-                left = last * jnp.maximum(theta / jnp.maximum(1.0 - theta, 1e-3), 0.1)
-                return (left > self.tolerance) & (count < self.max_iterations) & jnp.isfinite(last)
+        start = (guess, operator(guess), jnp.asarray(1e300), jnp.asarray(0.5), jnp.asarray(0))
+        root, factors, last, theta, count = jax.lax.while_loop(going_on, improve, start)
+        good = (_left(last, theta) <= self.tolerance) & jnp.isfinite(last)
 
-            def improve(carry):
-                a, last, _, count = carry
-                delta = correct(f(a))
-                now = size(delta)
-                return combine((1, a), (1, delta)), now, jnp.where(count > 0, now / last, 0.5), count + 1
+        given_here = (model, x_hat, v_hat, h, given)
+        return _implicit((root, factors), given_here, self.max_iterations), good, count
 
-            start = (a, jnp.asarray(1e300), jnp.asarray(0.5), jnp.asarray(0))
-            a, last, theta, count = jax.lax.while_loop(going_on, improve, start)
-            left = last * jnp.maximum(theta / jnp.maximum(1.0 - theta, 1e-3), 0.1)
-            good = (left <= self.tolerance) & jnp.isfinite(last)
-            return a, (good, count)
 
-        def tangent_solve(g, y):
-            flat_y, unravel = ravel_pytree(y)
+def _lacking(a, parameters):
+    """What is missing for a to be the accelerations of a stage."""
+    model, x_hat, v_hat, h, given = parameters
+    return residual(model, combine((1, x_hat), (h * h, a)), combine((1, v_hat), (h, a)), a, given)
 
-            def apply(flat):
-                return ravel_pytree(g(unravel(flat)))[0]
 
-            def by_iteration(matvec, b):
-                # Richardson's iteration with the same operator; it converges as the stage did.
-                def improve(_, x):
-                    return x + ravel_pytree(correct(unravel(-(b - matvec(x)))))[0] * 1.0
+@eqx.filter_custom_jvp
+def _implicit(found, parameters, most: int):
+    """The root, whose derivative is that of the implicit function."""
+    del parameters, most
+    return found[0]
 
-                start = ravel_pytree(solve(factors, unravel(b)))[0]
-                return jax.lax.fori_loop(0, self.max_iterations, improve, start)
 
-            solution = jax.lax.custom_linear_solve(apply, flat_y, by_iteration, by_iteration)
-            return unravel(solution)
+@_implicit.def_jvp
+def _implicit_jvp(primals, tangents):
+    (root, factors), parameters, most = primals
+    _, change, _ = tangents
+    _, missing = eqx.filter_jvp(lambda parameters: _lacking(root, parameters), (parameters,), (change,))
+    flat, unravel = ravel_pytree(missing)
 
-        a, (good, count) = jax.lax.custom_root(lacking, guess, iterate, tangent_solve, has_aux=True)
-        return a, good, count
+    def apply(flat):
+        return ravel_pytree(jax.jvp(lambda a: _lacking(a, parameters), (root,), (unravel(flat),))[1])[0]
+
+    def correct(b):
+        return ravel_pytree(solve(factors, unravel(b)))[0]
+
+    def by_iteration(matvec, b):
+        return _richardson(matvec, correct, b, most)
+
+    return root, unravel(-jax.lax.custom_linear_solve(apply, flat, by_iteration, by_iteration))
+
+
+def _richardson(matvec, correct, b, most: int):
+    """The solution of matvec(x) = b with an approximate inverse, to rounding; it converges as the stage did."""
+
+    def improve(carry):
+        x, _, count = carry
+        delta = correct(b - matvec(x))
+        size = jnp.max(jnp.abs(delta)) / jnp.maximum(jnp.max(jnp.abs(x + delta)), 1e-300)
+        return x + delta, size, count + 1
+
+    def going_on(carry):
+        _, size, count = carry
+        return (size > _GRADIENT_TOLERANCE) & (count < most)
+
+    return jax.lax.while_loop(going_on, improve, (jnp.zeros_like(b), jnp.asarray(1.0), jnp.asarray(0)))[0]
+
+
+def _left(last, theta):
+    """The error left after an iteration: about the last change times theta / (1 - theta)."""
+    return last * jnp.maximum(theta / jnp.maximum(1.0 - theta, 1e-3), 0.1)
+
+
+def _changing(model, given) -> bool:
+    """Whether the operator can change much within a stage: contact comes and goes, wires go slack."""
+    by_length = any(arm.wires is not None and arm.wires.stiffness is not None for arm in branches(model))
+    return given.surroundings is not None or by_length
+
+
+def _size(model, delta, c_q):
+    """The largest change of a position: strains times lengths, and the base."""
+    turns = [
+        jnp.max(jnp.abs(arm.arm.segments.length[:, None] * part))
+        for arm, part in zip(branches(model), split(model, delta.q), strict=True)
+    ]
+    return c_q * jnp.max(jnp.stack([*turns, jnp.max(jnp.abs(delta.base))]))

@@ -1,14 +1,15 @@
 """What surrounds an arm: shapes to touch, and the contact with them and between arms."""
 
+from hydrostat.mechanics.nodes import Nodes
 from hydrostat.surroundings.contact import (
     ContactLaw,
     NodeContact,
-    Nodes,
     PointContact,
     Reactions,
     combined,
     contact_with_shapes,
 )
+from hydrostat.surroundings.contacts import Contacts
 from hydrostat.surroundings.pairs import (
     Candidates,
     CapsuleGap,
@@ -30,6 +31,7 @@ __all__ = [
     "CapsulePairs",
     "Closest",
     "ContactLaw",
+    "Contacts",
     "NodeContact",
     "Nodes",
     "Plane",

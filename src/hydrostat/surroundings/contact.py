@@ -12,26 +12,12 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from hydrostat.lie import small, so3
+from hydrostat.mechanics.nodes import Nodes
 from hydrostat.surroundings.shapes import AbstractShape, scalar
 
 
-class Nodes(NamedTuple):
-    """The material points that arms offer to their surroundings, in world axes, arm after arm and base to tip."""
-
-    position: Float[Array, "n 3"]
-    """[m]"""
-    velocity: Float[Array, "n 3"]
-    """[m/s]"""
-    angular_velocity: Float[Array, "n 3"]
-    """[rad/s]"""
-    tangent: Float[Array, "n 3"]
-    """Unit vector along the arm; contact does not use it."""
-    radius: Float[Array, " n"]
-    """[m]"""
-
-
 class NodeContact(NamedTuple):
-    """What contact does to each node, in world axes; 6 x 6 matrices are (angular, linear) about the node's centre."""
+    """What contact does to each node: `NodeForces` with the depth of the touch."""
 
     force: Float[Array, "n 3"]
     """[N]"""

@@ -16,7 +16,8 @@ from jaxtyping import Array, Float, Int
 
 from hydrostat.errors import InputError, number, whole
 from hydrostat.lie import small
-from hydrostat.surroundings.contact import ContactLaw, NodeContact, Nodes, NodeSums
+from hydrostat.mechanics.nodes import Nodes
+from hydrostat.surroundings.contact import ContactLaw, NodeContact, NodeSums
 from hydrostat.surroundings.shapes import ROUNDING, direction, perpendicular
 
 Scalar = Float[Array, ""] | float

@@ -1,0 +1,48 @@
+"""The material's own forces on the coordinates of an arm: elastic and viscous, with a section that may follow stretch.
+
+With constant volume the radius is r_0 / sqrt(stretch): area falls as 1 / stretch, second moments as 1 / stretch^2. The
+stiffness against bending and twist follows; axial force and shear keep the stiffness of the rest section, which is what
+nominal stress means.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from hydrostat.mechanics.model import Model
+from hydrostat.mechanics.motion import stretch_of
+
+
+def _section_factor(model: Model, q: Float[Array, "n k"]) -> Float[Array, "n k"]:
+    """By how much the stiffness of each coordinate differs from that of the rest section."""
+    turning = np.array([mode in ("bend_x", "bend_y", "twist") for mode in model.arm.segments.modes])
+    return jnp.where(turning, stretch_of(model, q)[:, None] ** -2, 1.0)
+
+
+def elastic_energy(model: Model, q: Float[Array, "n k"]) -> Float[Array, ""]:
+    """The energy stored in the material [J]."""
+    energy = 0.5 * model.stiffness * (q - model.rest) ** 2
+    return jnp.sum(energy * _section_factor(model, q) if model.constant_volume else energy)
+
+
+def elastic_forces(model: Model, q: Float[Array, "n k"], v: Float[Array, "n k"]) -> Float[Array, "n k"]:
+    """The generalised forces against deformation and its rate."""
+    if not model.constant_volume:
+        return model.stiffness * (q - model.rest) + model.damping * v
+    return jax.grad(lambda q: elastic_energy(model, q))(q) + model.damping * _section_factor(model, q) * v
+
+
+def dissipated_power(model: Model, q: Float[Array, "n k"], v: Float[Array, "n k"]) -> Float[Array, ""]:
+    """The power that the material turns into heat [W]."""
+    power = model.damping * v * v
+    return jnp.sum(power * _section_factor(model, q) if model.constant_volume else power)
+
+
+def local_operator(model: Model, q: Float[Array, "n k"], c_v, c_q) -> Float[Array, "n k k"]:
+    """c_v C + c_q K of the material, with ones for locked coordinates."""
+    diagonal = c_v * model.damping + c_q * model.stiffness
+    if model.constant_volume:
+        diagonal = diagonal * _section_factor(model, q)
+    diagonal = diagonal + (1.0 - model.arm.segments.free)
+    return diagonal[:, :, None] * jnp.eye(model.arm.coordinates)

@@ -1,0 +1,171 @@
+"""Base to tip: poses, twists and accelerations of all segments, and of the nodes on an arm's skin."""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from hydrostat.lie import SE3, se3, small
+from hydrostat.mechanics.model import AnyModel, Branched, Inputs, Model, Places
+from hydrostat.mechanics.nodes import Nodes
+from hydrostat.mechanics.points import Points, bracket, carried_twist, points_at
+
+# Scans over segments are unrolled for very short arms: fewer turns of the loop, more to fuse.
+_UNROLL_ALL_UP_TO = 2
+
+
+def unrolling(count: int) -> int:
+    """By how much a scan over segments is unrolled."""
+    return count if count <= _UNROLL_ALL_UP_TO else 1
+
+
+class Coordinates(NamedTuple):
+    """One value per coordinate: positions, velocities, accelerations or forces; of several arms, a tuple of arrays."""
+
+    q: Float[Array, "n k"] | tuple[Float[Array, "_n _k"], ...]
+    base: Float[Array, " 6"]
+    """Of a free base: twist coordinates from where it was; zeros for a fixed base."""
+
+
+class BaseMotion(NamedTuple):
+    """How a body moves."""
+
+    T: SE3
+    V: Float[Array, " 6"]
+    A: Float[Array, " 6"]
+    """Body acceleration, relative to free fall where weight is to be felt."""
+
+
+class Motion(NamedTuple):
+    """An arm in motion."""
+
+    inner: Points
+    """The Gauss points (n, g)."""
+    skin: Points
+    """The nodes that meet the surroundings (n, c)."""
+    tips: Points
+    """The ends of the segments (n)."""
+    lumps: Points
+    """The lumped masses (m)."""
+    loads: Points
+    """Where loads act (m)."""
+    T_world: SE3
+    """Of the segments' bases."""
+    V: Float[Array, "n 6"]
+    """Body twists of the segments' bases."""
+    A: Float[Array, "n 6"]
+    """Body accelerations of the segments' bases."""
+
+
+def branches(model: AnyModel) -> tuple[Model, ...]:
+    """The arms of a model."""
+    return model.arms if isinstance(model, Branched) else (model,)
+
+
+def split(model: AnyModel, values) -> tuple:
+    """A quantity per arm, as a tuple also for one arm."""
+    return values if isinstance(model, Branched) else (values,)
+
+
+def joined(model: AnyModel, values):
+    """The inverse of `split`."""
+    return tuple(values) if isinstance(model, Branched) else values[0]
+
+
+def like_coordinates(model: AnyModel) -> Coordinates:
+    """Zeros for every coordinate."""
+    return Coordinates(joined(model, [jnp.zeros_like(arm.stiffness) for arm in branches(model)]), jnp.zeros(6))
+
+
+def base_motion(model: AnyModel, x: Coordinates, v: Coordinates, a: Coordinates, inputs: Inputs) -> BaseMotion:
+    """Pose, twist and acceleration of the body."""
+    if not model.free_base:
+        return BaseMotion(inputs.base_pose, inputs.base_twist, inputs.base_acceleration)
+    twist, c = jax.jvp(lambda z: se3.tangent_times(z, v.base), (x.base,), (v.base,))
+    return BaseMotion(inputs.base_pose @ se3.exp(x.base), twist, se3.tangent_times(x.base, a.base) + c)
+
+
+def relative_to_free_fall(base: BaseMotion, gravity: Float[Array, " 3"]) -> BaseMotion:
+    """The same motion in a frame that falls freely: what is felt as weight is then an acceleration of the base."""
+    lift = small.matvec(base.T.rotation.T, gravity)
+    return base._replace(A=base.A - jnp.concatenate([jnp.zeros(3), lift]))
+
+
+def at_mount(model: AnyModel, base: BaseMotion, index: int) -> BaseMotion:
+    """The motion of an arm's base, which is fixed to the body."""
+    if not isinstance(model, Branched):
+        return base
+    mount = model.mounts[index]
+    return BaseMotion(base.T @ mount, carried_twist(mount, base.V), carried_twist(mount, base.A))
+
+
+def arm_motion(model: Model, q, v, a, base: BaseMotion) -> Motion:
+    """Poses, twists and accelerations along an arm: A = X A_base + J q'' + J' q' + ad(V) J q', X = Ad(T^-1)."""
+    inner, skin, tips, lumps, loads = _all_points(model, q, v)
+    Ja = small.matvec(tips.J, a) + tips.c
+
+    def advance(carry, inputs):
+        T, V, A = carry
+        T_tip, Jv, Ja = inputs
+        V_new = carried_twist(T_tip, V) + Jv
+        A_new = carried_twist(T_tip, A) + Ja + bracket(V_new, Jv)
+        return (T @ T_tip, V_new, A_new), (T, V, A)
+
+    _, bases = jax.lax.scan(advance, tuple(base), (tips.T, tips.Jv, Ja), unroll=unrolling(model.arm.count))
+    return Motion(inner, skin, tips, lumps, loads, *bases)
+
+
+def _all_points(model: Model, q, v) -> list[Points]:
+    """The Gauss points, the skin, the tips, the lumps and the loads of an arm, computed together: compiled once."""
+    n = model.arm.count
+    grids = [model.fractions, model.skin, jnp.ones(1)]
+    own = [
+        Places(jnp.repeat(jnp.arange(n), len(grid)), jnp.broadcast_to(grid, (n, len(grid))).reshape(-1))
+        for grid in grids
+    ]
+    all_places = [*own, model.lumps, model.loads]
+    together = jax.tree.map(lambda *parts: jnp.concatenate(parts), *all_places)
+    points = points_at(model.arm, q, v, together)
+    found, first = [], 0
+    for i, places in enumerate(all_places):
+        last = first + places.fraction.shape[0]
+        part = jax.tree.map(lambda y, a=first, b=last: y[a:b], points)
+        if i < 2:
+            part = jax.tree.map(lambda y, i=i: y.reshape(n, len(grids[i]), *y.shape[1:]), part)
+        found.append(part)
+        first = last
+    return found
+
+
+def stretch_of(model: Model, q: Float[Array, "n k"]) -> Float[Array, " n"]:
+    """The axial strain component of each segment; 1 for an arm that cannot stretch."""
+    return jax.vmap(lambda segment, q: segment.strain(q)[5])(model.arm.segments, q)
+
+
+def skin_nodes(model: Model, motion: Motion, q: Float[Array, "n k"]) -> Nodes:
+    """The nodes of one arm, in world axes."""
+    V = carried_twist(motion.skin.T, motion.V[:, None]) + motion.skin.Jv
+    T = jax.tree.map(lambda y: y[:, None], motion.T_world) @ motion.skin.T
+    section = model.arm.section
+    radius = section.radius_base[:, None] + model.skin * (section.radius_tip - section.radius_base)[:, None]
+    if model.constant_volume:
+        radius = radius / jnp.sqrt(stretch_of(model, q))[:, None]
+    return Nodes(
+        position=T.position.reshape(-1, 3),
+        velocity=small.matvec(T.rotation, V[..., 3:]).reshape(-1, 3),
+        angular_velocity=small.matvec(T.rotation, V[..., :3]).reshape(-1, 3),
+        tangent=T.rotation[..., 2].reshape(-1, 3),
+        radius=radius.reshape(-1),
+    )
+
+
+def all_nodes(model: AnyModel, motions, x: Coordinates) -> Nodes:
+    """The nodes of all arms, arm after arm."""
+    each = [skin_nodes(arm, m, q) for arm, m, q in zip(branches(model), motions, split(model, x.q), strict=True)]
+    return jax.tree.map(lambda *parts: jnp.concatenate(parts), *each)
+
+
+def nodes_per_arm(model: AnyModel) -> list[int]:
+    """How many nodes each arm offers to its surroundings."""
+    return [arm.arm.count * arm.skin.shape[0] for arm in branches(model)]

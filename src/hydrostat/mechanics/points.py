@@ -1,0 +1,64 @@
+"""Material points of segments: where they are in their segment, and how they move with its coordinates."""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from hydrostat.bodies import Arm
+from hydrostat.lie import SE3, small
+from hydrostat.mechanics.model import Places
+
+
+class Points(NamedTuple):
+    """Material points of segments, relative to their segment's base."""
+
+    T: SE3
+    J: Float[Array, "*points 6 k"]
+    """Body twist per rate of the segment's coordinates."""
+    Jv: Float[Array, "*points 6"]
+    """J q'."""
+    c: Float[Array, "*points 6"]
+    """J' q'."""
+
+
+def _point(segment, q, v, s) -> tuple:
+    """One material point of one segment."""
+    Jv, c = jax.jvp(lambda q: segment.twist(q, v, s), (q,), (v,))
+    return segment.pose(q, s), segment.jacobian(q, s), Jv, c
+
+
+def points_at(arm: Arm, q, v, places: Places) -> Points:
+    """Chosen material points, arrays of m.
+
+    The barrier keeps the compiler from computing them anew wherever they are used.
+    """
+    segments = jax.tree.map(lambda x: x[places.segment], arm.segments)
+    found = jax.vmap(_point)(segments, q[places.segment], v[places.segment], places.fraction)
+    return Points(*jax.lax.optimization_barrier(found))
+
+
+def carried_twist(T: SE3, V: Float[Array, "... 6"]) -> Float[Array, "... 6"]:
+    """Ad(T^-1) V: the twist V of a base as the twist of the point T that is rigidly joined to it."""
+    w, v = V[..., :3], V[..., 3:]
+    turned = jnp.swapaxes(T.rotation, -1, -2)
+    return jnp.concatenate([small.matvec(turned, w), small.matvec(turned, v + small.cross(w, T.position))], -1)
+
+
+def gathered_wrench(T: SE3, F: Float[Array, "... 6"]) -> Float[Array, "... 6"]:
+    """Ad(T^-1)^T F: a wrench on the point T as the same wrench on its base."""
+    force = small.matvec(T.rotation, F[..., 3:])
+    return jnp.concatenate([small.matvec(T.rotation, F[..., :3]) + small.cross(T.position, force), force], -1)
+
+
+def bracket(a: Float[Array, "... 6"], b: Float[Array, "... 6"]) -> Float[Array, "... 6"]:
+    """ad(a) b."""
+    w, v, x, y = a[..., :3], a[..., 3:], b[..., :3], b[..., 3:]
+    return jnp.concatenate([small.cross(w, x), small.cross(v, x) + small.cross(w, y)], -1)
+
+
+def gyroscopic(V: Float[Array, "... 6"], P: Float[Array, "... 6"]) -> Float[Array, "... 6"]:
+    """-ad(V)^T P: the rate at which the momentum P of a body turns with it."""
+    w, v, m, p = V[..., :3], V[..., 3:], P[..., :3], P[..., 3:]
+    return jnp.concatenate([small.cross(w, m) + small.cross(v, p), small.cross(w, p)], -1)

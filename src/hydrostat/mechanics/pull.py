@@ -1,0 +1,56 @@
+"""What wires do to the coordinates of the segments they pass, by virtual work: a tension T pulls with -T dl/dq.
+
+A wire at given tension acts on each segment by itself. A wire at given length pulls with k (l - l_given) + c l' as long
+as that is positive, where l is its length over all segments: it couples them all.
+"""
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from hydrostat.mechanics.model import AnyModel, Inputs, Model
+from hydrostat.mechanics.motion import Coordinates, branches, joined, like_coordinates, split
+
+
+def wire_lengths(model: Model, q: Float[Array, "n k"]) -> Float[Array, " w"]:
+    """The length of each wire [m]."""
+    assert model.wires is not None
+    return jnp.sum(model.wires.course.along_segments(model.arm, q), -1)
+
+
+def wire_tensions(model: Model, q, v, given: Float[Array, " w"]) -> Float[Array, " w"]:
+    """The tension of each wire [N]."""
+    wires = model.wires
+    if wires is None or wires.stiffness is None:
+        return given
+    length, rate = jax.jvp(lambda q: wire_lengths(model, q), (q,), (v,))
+    return jnp.maximum(wires.stiffness * (length - given) + wires.damping * rate, 0.0)
+
+
+def wire_forces(model: Model, q, v, given: Float[Array, " w"]) -> Float[Array, "n k"]:
+    """The generalised forces that hold against the wires: T dl/dq, to be overcome."""
+    if model.wires is None:
+        return jnp.zeros_like(q)
+    tension = wire_tensions(model, q, v, given)
+    return jax.vjp(lambda q: wire_lengths(model, q), q)[1](tension)[0]
+
+
+def wire_couplings(model: AnyModel, x: Coordinates, v: Coordinates, c_v, c_q, inputs: Inputs) -> Coordinates | None:
+    """The columns sqrt(c_q k + c_v c) dl/dq of all taut wires of given length; None where there are none."""
+    parts = []
+    for i, arm in enumerate(branches(model)):
+        if arm.wires is None or arm.wires.stiffness is None:
+            continue
+        q, rate, given = (split(model, part)[i] for part in (x.q, v.q, inputs.wires))
+        taut = wire_tensions(arm, q, rate, given) > 0.0
+        scale = jnp.sqrt(c_q * arm.wires.stiffness + c_v * arm.wires.damping) * taut
+        columns = scale[:, None, None] * jax.jacrev(lambda q, arm=arm: wire_lengths(arm, q))(q)
+        zero = like_coordinates(model)
+        of_arms = [
+            columns if j == i else jnp.zeros((len(scale), *split(model, zero.q)[j].shape))
+            for j in range(len(branches(model)))
+        ]
+        parts.append(Coordinates(joined(model, of_arms), jnp.zeros((len(scale), 6))))
+    if not parts:
+        return None
+    return jax.tree.map(lambda *columns: jnp.concatenate(columns), *parts)

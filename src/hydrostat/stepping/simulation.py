@@ -1,0 +1,216 @@
+"""Simulation: a model, a stepper and a step, run for some seconds with rows handed out as they come."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Int
+
+from hydrostat import errors
+from hydrostat.errors import DivergedError, InputError
+from hydrostat.mechanics.model import AnyModel, Inputs, check_inputs, no_inputs
+from hydrostat.mechanics.motion import branches, split
+from hydrostat.stepping.base import AbstractStepper, InputFunction, State, finite, rest_state
+from hydrostat.stepping.compiling import as_one_function
+from hydrostat.stepping.momentum import KeepMomentum
+from hydrostat.stepping.rk4 import RK4
+from hydrostat.stepping.sdirk2 import SDIRK2
+from hydrostat.stepping.stability import largest_step
+
+_CHUNK_ROWS = 250
+_MOST_STEPS = 10**9
+_ADVICE_HALVINGS = 12
+
+
+class Constant(eqx.Module):
+    """Inputs that do not change."""
+
+    inputs: Inputs
+
+    def __call__(self, time, state) -> Inputs:
+        """The same at all times."""
+        del time, state
+        return self.inputs
+
+
+class Rows(NamedTuple):
+    """What a simulation gives: the state at each recorded time, arrays with the row as leading axis."""
+
+    time: np.ndarray
+    """[s]"""
+    state: State
+    iterations: np.ndarray
+    """Of the stepper since the row before."""
+
+
+class _Outcome(NamedTuple):
+    """A row within the compiled rollout."""
+
+    state: State
+    good: Bool[Array, ""]
+    iterations: Int[Array, ""]
+
+
+class Simulation(eqx.Module):
+    """A robot's motion in steps of equal size.
+
+        sim = Simulation(model, dt=1e-3)
+        rows = sim.run(2.0, every=10)
+
+    A run goes on in pieces, so that progress can be shown, rows are kept and Ctrl-C is heard. When a step cannot be
+    made, `DivergedError` says where, and which step would do; the rows before it have been handed out.
+    """
+
+    model: AnyModel
+    dt: float
+    stepper: AbstractStepper
+
+    def __init__(self, model: AnyModel, dt: float, stepper: AbstractStepper | None = None):
+        """**Arguments:** `dt`: the step [s]; `stepper`: SDIRK2 when not given, and momentum kept for a free base."""
+        self.model = model
+        self.dt = errors.number("dt", dt, above=0.0, most=1e3)
+        if stepper is None:
+            stepper = KeepMomentum(SDIRK2()) if model.free_base else SDIRK2()
+        self.stepper = stepper
+
+    def run(
+        self,
+        seconds: float,
+        inputs: Inputs | InputFunction | None = None,
+        state: State | None = None,
+        *,
+        every: int = 1,
+        start: float = 0.0,
+        on_rows: Callable[[Rows], None] | None = None,
+        on_progress: Callable[[float], None] | None = None,
+    ) -> Rows:
+        """Run for some seconds from a state; the first row is that state itself.
+
+        **Arguments:** `inputs`: what acts, constant or as a function of time and of the state at the step's begin (an
+        `equinox.Module` that is called, where it holds arrays: a plain function is compiled anew each time it is
+        made); `every`: steps from row to row; `start`: time of the first row [s]; `on_rows`: gets the rows as they
+        come; `on_progress`: gets the share that is done.
+        """
+        seconds = errors.number("seconds", seconds, above=0.0, most=1e9)
+        every = errors.whole("every", every, least=1, most=10**9)
+        steps = max(round(seconds / self.dt), 1)
+        if steps > _MOST_STEPS:
+            raise InputError(f"a run can have at most {_MOST_STEPS} steps; {seconds:g} s at dt = {self.dt:g} s is more")
+        rows = -(-steps // every)
+        state = state or rest_state(self.model)
+        given = self._inputs(inputs)
+        self._check_stability(state, given, start)
+
+        parts = [Rows(np.array([start]), jax.tree.map(lambda y: np.asarray(y)[None], state), np.zeros(1, int))]
+        if on_rows:
+            on_rows(parts[0])
+        done = 0
+        while done < rows:
+            count = min(_CHUNK_ROWS, rows - done)
+            out = self._advance(given, state, start + done * every * self.dt, count, every)
+            good = np.asarray(out.good)
+            kept = count if good.all() else int(np.argmin(good))
+            times = start + (done + 1 + np.arange(kept)) * every * self.dt
+            part = Rows(
+                times, jax.tree.map(lambda y, n=kept: np.asarray(y[:n]), out.state), np.asarray(out.iterations[:kept])
+            )
+            if kept:
+                parts.append(part)
+                state = _last(part.state)
+                if on_rows:
+                    on_rows(part)
+            if kept < count:
+                failed = jax.tree.map(lambda y, n=kept: np.asarray(y[n]), out.state)
+                raise self._diverged(given, state, failed, start + (done + kept) * every * self.dt, every)
+            done += count
+            if on_progress:
+                on_progress(done / rows)
+        return jax.tree.map(lambda *y: np.concatenate(y), *parts)
+
+    def compile(self, seconds: float, inputs=None, state: State | None = None, *, every: int = 1) -> None:
+        """Compile what `run` with the same arguments needs, by one short run of it that is thrown away."""
+        rows = -(-max(round(seconds / self.dt), 1) // every)
+        state = rest_state(self.model) if state is None else state
+        given = self._inputs(inputs)
+        for count in {min(_CHUNK_ROWS, rows), (rows - 1) % _CHUNK_ROWS + 1}:
+            jax.block_until_ready(self._advance(given, state, 0.0, count, every))
+
+    def _inputs(self, inputs: Inputs | InputFunction | None) -> InputFunction:
+        if inputs is None:
+            inputs = no_inputs(self.model)
+        if isinstance(inputs, Inputs):
+            check_inputs(inputs)
+            return Constant(inputs)
+        return inputs
+
+    def _advance(self, inputs: InputFunction, state: State, start: float, rows: int, every: int) -> _Outcome:
+        """So many rows, every so many steps."""
+        return _rollout(self.model, self.stepper, inputs, state, jnp.asarray(start), jnp.asarray(self.dt), rows, every)
+
+    def _check_stability(self, state: State, inputs: InputFunction, start: float) -> None:
+        """An explicit step that must blow up is refused before it does."""
+        if isinstance(self.stepper, RK4):
+            most = largest_step(self.model, state, inputs(jnp.asarray(start), state), self.stepper.reach)
+            if self.dt > most:
+                raise InputError(
+                    f"`dt` must be at most {most:.2g} s, where RK4 is stable for this arm; got {self.dt:g} s: "
+                    f"take that, or an implicit stepper such as SDIRK2"
+                )
+
+    def _diverged(self, inputs, state: State, failed: State, time: float, every: int) -> DivergedError:
+        """What to say when a step could not be made."""
+        arm, segment = _worst_place(self.model, failed)
+        where = f"arm {arm}, segment {segment}" if len(branches(self.model)) > 1 else f"segment {segment}"
+        advice = "no smaller step was found that goes on: the state itself may be out of bounds"
+        for halving in range(1, _ADVICE_HALVINGS + 1):
+            smaller = Simulation(self.model, self.dt * 0.5**halving, self.stepper)
+            out = smaller._advance(inputs, state, time, 1, every * 2**halving)
+            if bool(out.good[0]):
+                advice = f"the largest step that goes on from there is about {smaller.dt:.2g} s"
+                break
+        return DivergedError(f"the simulation diverged after {time:.6g} s at dt = {self.dt:g} s, in {where}; {advice}")
+
+
+@eqx.filter_jit
+def _rollout(model, stepper, inputs, state, start, dt, rows: int, every: int) -> _Outcome:
+    """The compiled loop over rows and steps."""
+
+    def roll(dynamic):
+        model, stepper, inputs, state, start, dt = eqx.combine(dynamic, static)
+
+        def row(carry, index):
+            state, good, count = carry
+
+            def step(i, carry):
+                state, good, count = carry
+                new = stepper.step(model, state, start + (index * every + i) * dt, dt, inputs)
+                good = good & new.converged & finite(new.state)
+                return new.state, good, count + new.iterations
+
+            state, good, count = jax.lax.fori_loop(0, every, step, (state, good, count))
+            return (state, good, jnp.zeros_like(count)), _Outcome(state, good, count)
+
+        begin = (state, jnp.asarray(True), jnp.asarray(0))
+        return jax.lax.scan(row, begin, jnp.arange(rows))[1]
+
+    dynamic, static = eqx.partition((model, stepper, inputs, state, start, dt), eqx.is_array)
+    return as_one_function(roll, dynamic)
+
+
+def _last(states: State) -> State:
+    """The last of a stack of states."""
+    return jax.tree.map(lambda y: y[-1], states)
+
+
+def _worst_place(model: AnyModel, state: State) -> tuple[int, int]:
+    """The arm and the segment, counted from 1, that is bent the most or is not a number."""
+    worst, place = -1.0, (1, 1)
+    for i, (arm, q) in enumerate(zip(branches(model), split(model, state.q), strict=True)):
+        turns = np.max(np.abs(np.asarray(q) * np.asarray(arm.arm.segments.length)[:, None]), -1)
+        turns = np.where(np.isfinite(turns), turns, np.inf)
+        if turns.max() > worst:
+            worst, place = float(turns.max()), (i + 1, int(np.argmax(turns)) + 1)
+    return place
