@@ -1,5 +1,6 @@
 """What every test shares: checked shapes, float64, a compilation cache, and reproducible examples."""
 
+import os
 from pathlib import Path
 
 from jaxtyping import install_import_hook
@@ -17,8 +18,15 @@ install_import_hook(
         "hydrostat.mechanics",
         "hydrostat.robots.build",
         "hydrostat.segments",
+        "hydrostat.stepping",
+        "hydrostat.surroundings",
     ],
     "beartype.beartype",
+)
+
+# What `hydrostat.compiling` asks for where it compiles, for everything: compiling is most of the time that tests take.
+os.environ["XLA_FLAGS"] = " ".join(
+    [os.environ.get("XLA_FLAGS", ""), "--xla_cpu_use_fusion_emitters=false", "--xla_backend_optimization_level=1"]
 )
 
 import jax  # noqa: E402
@@ -26,7 +34,7 @@ from hypothesis import HealthCheck, settings  # noqa: E402
 
 import hydrostat  # noqa: E402, F401  switches JAX to float64; comes after the hook
 
-# Compiling is most of the time that the tests take: keep all of it, however small.
+# Keep all that is compiled, however small.
 jax.config.update("jax_compilation_cache_dir", str(Path(__file__).parents[1] / ".cache" / "jax-tests"))
 jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
 jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)

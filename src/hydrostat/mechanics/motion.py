@@ -1,6 +1,6 @@
 """Base to tip: poses, twists and accelerations of all segments, and of the nodes on an arm's skin."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -20,10 +20,15 @@ def unrolling(count: int) -> int:
     return count if count <= _UNROLL_ALL_UP_TO else 1
 
 
-class Coordinates(NamedTuple):
-    """One value per coordinate: positions, velocities, accelerations or forces; of several arms, a tuple of arrays."""
+PerArm = Any
+"""A quantity of each arm: of a single one an array such as Float[Array, "n k"], of several a tuple of them."""
 
-    q: Float[Array, "n k"] | tuple[Float[Array, "_n _k"], ...]
+
+class Coordinates(NamedTuple):
+    """One value per coordinate: positions, velocities, accelerations or forces."""
+
+    q: PerArm
+    """Arrays (n, k)."""
     base: Float[Array, " 6"]
     """Of a free base: twist coordinates from where it was; zeros for a fixed base."""
 

@@ -10,22 +10,24 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Int
 
+from hydrostat.compiling import quick_jit
 from hydrostat.errors import InputError, UnsolvedError
 from hydrostat.mechanics.dynamics import residual
 from hydrostat.mechanics.model import AnyModel, Inputs, check_inputs, no_inputs
-from hydrostat.mechanics.motion import Coordinates, branches, joined, like_coordinates, split
+from hydrostat.mechanics.motion import Coordinates, PerArm, branches, joined, like_coordinates, split
 
 _MOST_STEPS = 60
 _LARGEST_TURN = 0.5  # rad: what one Newton step may change a segment's strain times its length by
+_ASYMMETRY = 1e-7  # of a stiffness matrix, relative to its largest entry: more than rounding leaves
 _CONVERGED = 1e-11  # of strain times length
 
 
 class Equilibrium(NamedTuple):
     """Where a robot rests."""
 
-    q: Float[Array, "n k"] | tuple[Float[Array, "_n _k"], ...]
+    q: PerArm
     converged: Bool[Array, ""]
     steps: Int[Array, ""]
     """Newton steps of the last load step."""
@@ -62,7 +64,7 @@ def _turns(model: AnyModel, q):
     return joined(model, [length * part for length, part in zip(lengths, split(model, q), strict=True)])
 
 
-@eqx.filter_jit
+@quick_jit
 def _equilibrium(model: AnyModel, inputs: Inputs, start, shares) -> Equilibrium:
     flat_start, unravel = ravel_pytree(start)
 
@@ -101,9 +103,14 @@ def _shared(model: AnyModel) -> list[str]:
 
 
 def at_rest(model: AnyModel, q, inputs: Inputs):
-    """The generalised forces that are missing for the arms to rest in a configuration."""
+    """The generalised forces that are missing for the arms to rest in a configuration.
+
+    A locked coordinate is missing what it is away from zero.
+    """
     zero = like_coordinates(model)
-    return residual(model, Coordinates(q, jnp.zeros(6)), zero, zero, inputs).q
+    lacking = residual(model, Coordinates(q, jnp.zeros(6)), zero, zero, inputs).q
+    each = zip(branches(model), split(model, q), split(model, lacking), strict=True)
+    return joined(model, [jnp.where(arm.arm.segments.free, part, own) for arm, own, part in each])
 
 
 class Modes(NamedTuple):
@@ -131,6 +138,10 @@ def vibrations(model: AnyModel, q, inputs: Inputs | None = None) -> Modes:
     scale = 1.0 / np.sqrt(np.diag(M))
     L = np.linalg.cholesky(M * np.outer(scale, scale))
     inner = np.linalg.solve(L, np.linalg.solve(L, (K * np.outer(scale, scale)).T).T)
+    if np.max(np.abs(inner - inner.T)) > _ASYMMETRY * np.max(np.abs(inner)):
+        raise InputError(
+            "vibrations need conservative loads; these forces follow the arm, and their stiffness is lopsided"
+        )
     squares, vectors = np.linalg.eigh(0.5 * (inner + inner.T))
     shapes = np.zeros((len(free), sum(map(len, locks)) + (6 if model.free_base else 0)))
     shapes[:, free] = (scale[:, None] * np.linalg.solve(L.T, vectors)).T
@@ -140,7 +151,7 @@ def vibrations(model: AnyModel, q, inputs: Inputs | None = None) -> Modes:
     return Modes(frequencies, shapes)
 
 
-@eqx.filter_jit
+@quick_jit
 def _mass_and_stiffness(model: AnyModel, q, inputs: Inputs):
     """Dense mass and stiffness matrices: derivatives of the residual by accelerations and by coordinates."""
     zero = like_coordinates(model)

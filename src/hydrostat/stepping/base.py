@@ -12,16 +12,17 @@ from jaxtyping import Array, Bool, Float, Int
 from hydrostat.lie import SE3, se3, small
 from hydrostat.mechanics.dynamics import motions_of
 from hydrostat.mechanics.model import AnyModel, Inputs
-from hydrostat.mechanics.motion import Coordinates, all_nodes, branches, joined, like_coordinates
+from hydrostat.mechanics.motion import Coordinates, PerArm, all_nodes, branches, joined, like_coordinates
 from hydrostat.mechanics.nodes import Nodes
 
 
 class State(NamedTuple):
     """What is integrated: coordinates and their rates, and the base where it moves freely."""
 
-    q: Float[Array, "n k"] | tuple[Float[Array, "_n _k"], ...]
-    """Of several arms, a tuple of arrays."""
-    v: Float[Array, "n k"] | tuple[Float[Array, "_n _k"], ...]
+    q: PerArm
+    """Coordinates (n, k); of several arms, a tuple of arrays."""
+    v: PerArm
+    """Their rates."""
     base_pose: SE3
     base_twist: Float[Array, " 6"]
     """Body twist of a free base."""

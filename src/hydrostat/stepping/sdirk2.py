@@ -124,7 +124,7 @@ def _implicit_jvp(primals, tangents):
     (root, factors), parameters, most = primals
     _, change, _ = tangents
     _, missing = eqx.filter_jvp(lambda parameters: _lacking(root, parameters), (parameters,), (change,))
-    flat, unravel = ravel_pytree(missing)
+    flat, unravel = ravel_pytree(jax.tree.map(lambda a, m: jnp.zeros_like(a) if m is None else m, root, missing))
 
     def apply(flat):
         return ravel_pytree(jax.jvp(lambda a: _lacking(a, parameters), (root,), (unravel(flat),))[1])[0]

@@ -10,11 +10,11 @@ import numpy as np
 from jaxtyping import Array, Bool, Int
 
 from hydrostat import errors
+from hydrostat.compiling import as_one_function, quick_jit
 from hydrostat.errors import DivergedError, InputError
 from hydrostat.mechanics.model import AnyModel, Inputs, check_inputs, no_inputs
 from hydrostat.mechanics.motion import branches, split
 from hydrostat.stepping.base import AbstractStepper, InputFunction, State, finite, rest_state
-from hydrostat.stepping.compiling import as_one_function
 from hydrostat.stepping.momentum import KeepMomentum
 from hydrostat.stepping.rk4 import RK4
 from hydrostat.stepping.sdirk2 import SDIRK2
@@ -148,7 +148,16 @@ class Simulation(eqx.Module):
 
     def _advance(self, inputs: InputFunction, state: State, start: float, rows: int, every: int) -> _Outcome:
         """So many rows, every so many steps."""
-        return _rollout(self.model, self.stepper, inputs, state, jnp.asarray(start), jnp.asarray(self.dt), rows, every)
+        arguments = (self.model, self.stepper, inputs, state, jnp.asarray(start), jnp.asarray(self.dt), rows, every)
+        kind = jax.tree.structure(arguments)
+        if kind not in _NOT_AS_ONE:
+            try:
+                return _rollout(*arguments, as_one=True)
+            except jax.errors.JaxRuntimeError as error:
+                if "UNIMPLEMENTED" not in str(error):
+                    raise
+                _NOT_AS_ONE.add(kind)
+        return _rollout(*arguments, as_one=False)
 
     def _check_stability(self, state: State, inputs: InputFunction, start: float) -> None:
         """An explicit step that must blow up is refused before it does."""
@@ -174,8 +183,12 @@ class Simulation(eqx.Module):
         return DivergedError(f"the simulation diverged after {time:.6g} s at dt = {self.dt:g} s, in {where}; {advice}")
 
 
-@eqx.filter_jit
-def _rollout(model, stepper, inputs, state, start, dt, rows: int, every: int) -> _Outcome:
+# Kinds of rollouts that the compiler could not make one function of.
+_NOT_AS_ONE: set = set()
+
+
+@quick_jit
+def _rollout(model, stepper, inputs, state, start, dt, rows: int, every: int, as_one: bool) -> _Outcome:
     """The compiled loop over rows and steps."""
 
     def roll(dynamic):
@@ -197,7 +210,7 @@ def _rollout(model, stepper, inputs, state, start, dt, rows: int, every: int) ->
         return jax.lax.scan(row, begin, jnp.arange(rows))[1]
 
     dynamic, static = eqx.partition((model, stepper, inputs, state, start, dt), eqx.is_array)
-    return as_one_function(roll, dynamic)
+    return as_one_function(roll, dynamic) if as_one else roll(dynamic)
 
 
 def _last(states: State) -> State:

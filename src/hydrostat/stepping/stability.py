@@ -1,10 +1,10 @@
 """How large a step an explicit stepper may take."""
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 
+from hydrostat.compiling import quick_jit
 from hydrostat.mechanics.dynamics import accelerations
 from hydrostat.mechanics.model import AnyModel, Inputs
 from hydrostat.stepping.base import State, positions, velocities
@@ -21,7 +21,7 @@ def largest_step(model: AnyModel, state: State, inputs: Inputs, reach: float) ->
     return _SAFETY * reach / fastest if fastest > 0.0 else float("inf")
 
 
-@eqx.filter_jit
+@quick_jit
 def _fastest_rate(model: AnyModel, state: State, inputs: Inputs):
     """The largest rate at which a small disturbance grows, falls or swings [1/s], by power iteration.
 

@@ -1,14 +1,49 @@
-"""Making one machine function of a loop over steps.
+"""Compiling quickly, and making one machine function of a loop over steps.
 
 XLA's CPU runtime runs a compiled program as a list of small kernels, and pays some 50 ns to 200 ns for each: for an arm
 of few segments that is most of the time. A call that is marked so is compiled as a single function instead. The mark
 is a private one of XLA; where it is not understood, or an operation cannot be compiled that way, the ordinary way is
-taken, with the same results.
+taken, with the same results. Measured for SDIRK2 on two arcs: 33 us a step instead of 58.
 """
 
+from functools import cache, wraps
+
+import equinox as eqx
 import jax
 import jax.extend.core
 from jax.experimental.xla_metadata import set_xla_metadata
+
+_OPTIONS = {
+    # The older way to emit kernels compiles twice as fast, and the kernels run as fast (measured: rollouts, Jacobians).
+    "xla_cpu_use_fusion_emitters": False,
+    # Level 1 compiles a fifth faster than level 3, and runs as fast.
+    "xla_backend_optimization_level": 1,
+    # Kernels of a library cannot be part of a single function.
+    "xla_cpu_experimental_ynn_fusion_type": "",
+}
+
+
+def quick_jit(function):
+    """`equinox.filter_jit` with options that compile long chains of small operations in half the time."""
+    quick = eqx.filter_jit(function, compiler_options=_OPTIONS)  # type: ignore[call-overload]
+    plain = eqx.filter_jit(function)
+
+    @wraps(function)
+    def call(*args, **kwargs):
+        return (quick if _understood() else plain)(*args, **kwargs)
+
+    return call
+
+
+@cache
+def _understood() -> bool:
+    """Whether this version of XLA knows the options."""
+    try:
+        jax.jit(lambda x: x + 1, compiler_options=_OPTIONS)(0)
+    except jax.errors.JaxRuntimeError:
+        return False
+    return True
+
 
 # Operations that the single function cannot hold.
 _REFUSED = {"scatter", "scatter-add", "scatter_add", "scatter_max", "sort", "top_k", "custom_call", "ffi_call"}
