@@ -1,5 +1,29 @@
-"""Mechanics of a chain of segments, written once for all of them."""
+"""Mechanics of chains of segments, written once for all of them.
 
-from hydrostat.mechanics import kinematics
+A `Model` is an arm with its masses and forces, a `Branched` several arms on one body; `Inputs` are what acts on them.
+"""
 
-__all__ = ["kinematics"]
+from hydrostat.mechanics import dynamics, energy, kinematics, statics
+from hydrostat.mechanics.model import Branched, Inputs, Model, Wires, make_branched, make_model, no_inputs
+from hydrostat.mechanics.nodes import AbstractSurroundings, AbstractWires, NodeForces, Nodes
+from hydrostat.mechanics.statics import equilibrium, vibrations
+
+__all__ = [
+    "AbstractSurroundings",
+    "AbstractWires",
+    "Branched",
+    "Inputs",
+    "Model",
+    "NodeForces",
+    "Nodes",
+    "Wires",
+    "dynamics",
+    "energy",
+    "equilibrium",
+    "kinematics",
+    "make_branched",
+    "make_model",
+    "no_inputs",
+    "statics",
+    "vibrations",
+]
