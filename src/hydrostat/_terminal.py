@@ -64,6 +64,29 @@ def print_report(report: dict[str, Any], notes: list[str]) -> None:
         console.print(f"{kind:<12} {path}", markup=False, highlight=False, soft_wrap=True)
 
 
+def print_benchmark(report: dict[str, Any]) -> None:
+    """The single figures as one table, and the lists as the columns of another."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    metrics = report["metrics"]
+    single = Table(title=report["bench"], title_justify="left")
+    single.add_column("metric")
+    single.add_column("value", justify="right")
+    columns = {name: value for name, value in metrics.items() if isinstance(value, list)}
+    for name, value in {**metrics, "wall_seconds": report["wall_seconds"]}.items():
+        if name not in columns:
+            single.add_row(name, _shown(value))
+    each = Table()
+    for name in columns:
+        each.add_column(name, justify="right")
+    for row in zip(*columns.values(), strict=True):
+        each.add_row(*map(_shown, row))
+    console.print(single)
+    console.print(each)
+
+
 def _shown(value: Any) -> str:
     """A metric's value for the table."""
     if isinstance(value, bool) or value is None:

@@ -1,4 +1,4 @@
-"""The command line: `hydrostat list`, `run`, `new`.
+"""The command line: `hydrostat list`, `run`, `new`, `bench`.
 
 What a user typed is checked before JAX is imported; a fault is one line on stderr. Exit codes: 0 done; 1 a bug of
 ours; 2 bad input or a missing extra; 3 diverged or not solved; 130 interrupted.
@@ -49,6 +49,10 @@ def _parser() -> _Parser:
     new = commands.add_parser("new", help="write a commented robot file to start from")
     new.add_argument("file", metavar="FILE.toml")
     new.add_argument("--like", default="tentacle", metavar="ROBOT", help="the robot to start from (default tentacle)")
+
+    bench = commands.add_parser("bench", help="this machine's speed")
+    bench.add_argument("case", nargs="?", metavar="CASE", help="what to measure; without it, the cases are listed")
+    bench.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     return parser
 
 
@@ -57,7 +61,7 @@ def main(arguments: list[str] | None = None) -> int:
     terminal.leave_within_a_second_when_interrupted()
     try:
         options = _parser().parse_args(arguments)
-        return {"list": _list, "run": _run, "new": _new}[options.command](options)
+        return {"list": _list, "run": _run, "new": _new, "bench": _bench}[options.command](options)
     except InputError as error:
         return _complain(error, 2)
     except ImportError as error:
@@ -132,6 +136,9 @@ def _run(options) -> int:
         where = f"; what was recorded is in {folders[0]}" if folders else ""
         print(f"\nhydrostat: interrupted{where}", file=sys.stderr)
         return 130
+    except UnsolvedError as error:
+        progress.close()
+        raise UnsolvedError(f"{error}; what was recorded is in {folders[0]}") from None
     notes = report.pop("notes")
     if options.json:
         print(json.dumps(report, allow_nan=False))
@@ -201,6 +208,27 @@ def _new(options) -> int:
     except OSError as error:
         raise InputError(f"{shown(options.file)} could not be written: {error.strerror}") from None
     print(path)
+    return 0
+
+
+def _bench(options) -> int:
+    from hydrostat.benchmarking.cases import CASES, find_case, run_case
+
+    if options.case is None:
+        cases = [{"name": case.name, "summary": case.summary} for case in CASES.values()]
+        if options.json:
+            print(json.dumps({"cases": cases}))
+            return 0
+        print("Benchmarks (hydrostat bench CASE), a minute or two each")
+        for case in cases:
+            print(f"  {case['name']:<{max(map(len, CASES))}}  {case['summary']}")
+        return 0
+    find_case(options.case)
+    report = run_case(options.case, terminal.progress())
+    if options.json:
+        print(json.dumps(report, allow_nan=False))
+    else:
+        terminal.print_benchmark(report)
     return 0
 
 

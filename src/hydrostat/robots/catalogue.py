@@ -9,6 +9,7 @@ from pathlib import Path
 from hydrostat.errors import InputError, listed, shown
 from hydrostat.robots.file import read_robot
 from hydrostat.robots.finger import finger
+from hydrostat.robots.rod import rod
 from hydrostat.robots.spec import RobotSpec
 from hydrostat.robots.tentacle import tentacle
 
@@ -34,6 +35,7 @@ ROBOTS = {
             partial(tentacle, routing="through"),
         ),
         Entry("finger", "two planar arcs of a Nitinol rod, a pair of tendons, 0.6 m, horizontal (Dehghani)", finger),
+        Entry("rod", "a Nitinol rod of 20 segments with all six strains and 50 g at its tip, 0.6 m, horizontal", rod),
     )
 }
 

@@ -24,6 +24,49 @@ def check_wire_driven(spec: RobotSpec) -> None:
         raise InputError("this scenario needs stepper motors; the robot has none: add a [motor] table")
 
 
+def check_finger(spec: RobotSpec) -> None:
+    """Refuse a robot that is not a planar finger of two arcs with a tendon on either side."""
+    if len(spec.segments) != 2:
+        raise InputError(f"this scenario needs a finger of 2 segments, its arcs; got {len(spec.segments)}")
+    for number, segment in enumerate(spec.segments, 1):
+        if set(segment.modes) != {"bend_y"}:
+            raise InputError(
+                f"this scenario needs segments with the mode bend_y alone; got {listed(segment.modes)} "
+                f"in segment {number}"
+            )
+    sides = sorted(tendon.azimuth_deg % 360.0 for tendon in spec.tendons if tendon.ends_at_segment == 2)
+    if sides != [0.0, 180.0]:
+        got = listed(f"{side:g}" for side in sides) or "none"
+        raise InputError(f"this scenario needs tendons at azimuths 0 and 180 that end at segment 2; got {got}")
+
+
+def check_two_arcs(spec: RobotSpec) -> None:
+    """Refuse a robot that is not a planar arm of two arcs; what pulls at it does not matter."""
+    if len(spec.segments) != 2:
+        raise InputError(f"this scenario needs an arm of 2 segments, its arcs; got {len(spec.segments)}")
+    for number, segment in enumerate(spec.segments, 1):
+        if segment.modes != ("bend_y",):
+            raise InputError(
+                f"this scenario needs segments with the mode bend_y alone; got {listed(segment.modes)} "
+                f"in segment {number}"
+            )
+        if segment.preshape_deg[0] != 0.0:
+            raise InputError(
+                f"this scenario needs an arm in one plane, with a preshape about y alone; got "
+                f"{segment.preshape_deg[0]:g} deg about x in segment {number}"
+            )
+
+
+def check_bends_both_ways(spec: RobotSpec) -> None:
+    """Refuse a robot that cannot be pulled out of a plane."""
+    for number, segment in enumerate(spec.segments, 1):
+        if not {"bend_x", "bend_y"} <= set(segment.modes):
+            raise InputError(
+                f"this scenario needs segments with the modes bend_x and bend_y, and maybe others; "
+                f"got {listed(segment.modes)} in segment {number}"
+            )
+
+
 def _determine(azimuths_deg: list[float]) -> bool:
     """Whether wires at these azimuths determine a bend vector and a common length: three of them differ."""
     angles = sorted({round(math.radians(a) % (2.0 * math.pi), 6) for a in azimuths_deg})

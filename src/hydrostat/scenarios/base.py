@@ -32,6 +32,8 @@ class Key:
     """The values a text may have; any text where empty."""
     per_segment: bool = False
     """Whether a list needs one number for each segment of the robot."""
+    most_entries: int | None = None
+    """Up to how many numbers a list may have, where their count is free."""
 
     def check(self, value: Any) -> Any:
         """The value in the type of the default, within its bounds."""
@@ -46,7 +48,13 @@ class Key:
         if isinstance(self.default, float):
             return errors.number(self.name, value, **bounds)
         if isinstance(self.default, tuple):
-            return errors.numbers(self.name, value, None if self.per_segment else len(self.default) or None, **bounds)
+            free = self.per_segment or self.most_entries is not None
+            values = errors.numbers(self.name, value, None if free else len(self.default) or None, **bounds)
+            if self.most_entries is not None and len(values) > self.most_entries:
+                raise InputError(
+                    f"`{self.name}` must be a list of at most {self.most_entries} numbers; got {len(values)}"
+                )
+            return values
         return errors.choice(self.name, value, self.options) if self.options else _line(self.name, value)
 
 

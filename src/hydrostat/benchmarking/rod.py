@@ -1,0 +1,108 @@
+"""The stiff rod: a Nitinol rod of 20 segments and all six strains, with 20 g at its tip, falls from the horizontal.
+
+Its fastest vibrations, those of shear and stretch, take microseconds, which is what an explicit method would have to
+step; what one wants to see takes a second. So the question is how long a step may be, and what it costs.
+"""
+
+import time
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+
+from hydrostat.benchmarking.measuring import best_of
+from hydrostat.errors import DivergedError
+from hydrostat.mechanics import kinematics
+from hydrostat.robots.build import build_robot
+from hydrostat.robots.mechanical import robot_model
+from hydrostat.robots.rod import rod
+from hydrostat.scenarios.base import Progress
+from hydrostat.stepping import Simulation
+from hydrostat.stepping.simulation import Rows
+
+TIP_MASS = 0.02  # kg
+STEPS_MS = (0.5, 1.0, 2.0, 5.0)
+REFERENCE_MS = 0.1
+"""Every step measured is a multiple of it, so that the tips can be compared at each of them."""
+WITHIN_PERCENT = 1.0
+"""Of the rod's length: the error up to which a step counts."""
+_REPETITIONS = 5
+
+
+def measure(progress: Progress, steps_ms: tuple[float, ...] = STEPS_MS, seconds: float = 1.0) -> dict[str, Any]:
+    """Stability, error and speed of the default stepper at some steps; lists have one entry for each.
+
+    The reference is the same stepper at a much smaller step; its own error is estimated, after Richardson, from a run
+    with steps twice as long. `real_time_factor` is the best one among the steps whose tip stays within 1 % of the
+    length, at `dt_ms`. Times are those of `Simulation.run`, without compiling.
+    """
+    robot = build_robot(rod(tip_mass=TIP_MASS))
+    model = robot_model(robot)
+    length = float(robot.arm.length)
+    compile_seconds = 0.0
+
+    def prepared(step_ms: float) -> Simulation:
+        nonlocal compile_seconds
+        simulation = Simulation(model, 1e-3 * step_ms)
+        progress.say(f"compiling for {step_ms:g} ms")
+        start = time.perf_counter()
+        simulation.compile(seconds)
+        compile_seconds += time.perf_counter() - start
+        return simulation
+
+    def tips(rows: Rows) -> np.ndarray:
+        return np.asarray(_tips(robot.arm, rows.state.q))
+
+    fine = prepared(REFERENCE_MS)
+    progress.say("reference")
+    exact = tips(fine.run(seconds))
+    coarser = tips(prepared(2.0 * REFERENCE_MS).run(seconds))
+    doubt = _distance(coarser, exact[::2]) / 3.0  # of a second-order method whose step was doubled
+
+    found = []
+    for step_ms in steps_ms:
+        simulation = prepared(step_ms)
+        progress.say(f"running at {step_ms:g} ms")
+        found.append(_measure_step(simulation, seconds, lambda rows: tips(rows), exact, length))
+    good = [i for i, one in enumerate(found) if one["stable"] and one["tip_error_percent"] <= WITHIN_PERCENT]
+    best = max(good, key=lambda i: found[i]["real_time_factors"], default=None)
+    return {
+        "real_time_factor": None if best is None else found[best]["real_time_factors"],
+        "dt_ms": None if best is None else steps_ms[best],
+        "reference_error_percent": 100.0 * doubt / length,
+        "compile_seconds": compile_seconds,
+        "segments": robot.arm.count,
+        "coordinates": model.stiffness.size,
+        "steps_ms": list(steps_ms),
+        **{name: [one[name] for one in found] for name in found[0]},
+    }
+
+
+def _measure_step(simulation: Simulation, seconds: float, tips, exact: np.ndarray, length: float) -> dict[str, Any]:
+    """What one step size gives."""
+    try:
+        rows = simulation.run(seconds)
+    except DivergedError:
+        names = ("tip_error_percent", "microseconds_per_step", "real_time_factors", "iterations_per_step")
+        return {"stable": False, **dict.fromkeys(names)}
+    steps = len(rows.time) - 1
+    error = _distance(tips(rows), exact[:: (len(exact) - 1) // steps])
+    wall = best_of(_REPETITIONS, lambda: simulation.run(seconds))
+    return {
+        "stable": True,
+        "tip_error_percent": 100.0 * error / length,
+        "microseconds_per_step": 1e6 * wall / steps,
+        "real_time_factors": float(rows.time[-1]) / wall,
+        "iterations_per_step": float(np.sum(rows.iterations)) / steps,
+    }
+
+
+@eqx.filter_jit
+def _tips(arm, q):
+    return jax.vmap(lambda q: kinematics.tip_pose(arm, q).position)(q)
+
+
+def _distance(one: np.ndarray, other: np.ndarray) -> float:
+    """The largest distance of two paths' points [m]."""
+    return float(np.max(np.linalg.norm(one - other, axis=-1)))

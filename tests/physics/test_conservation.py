@@ -1,0 +1,76 @@
+"""What does not change: momentum and energy of a free arm. Both to rounding, or at the stepper's order."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from rollouts import energy_of, momentum_of, orders, roll, soft_arm, some_state
+
+from hydrostat.mechanics.model import make_model
+from hydrostat.stepping import RK4, SDIRK2, KeepMomentum
+
+SECONDS = 0.1
+EPS = np.finfo(float).eps
+PRECISE = SDIRK2(tolerance=1e-13)
+
+
+@pytest.fixture(scope="module")
+def free():
+    """An arm on a free body, far from anything, bent and tumbling."""
+    still = (0.0, 0.0, 0.0)
+    return make_model(soft_arm(), points=3, gravity=still, free_base=True, base_mass=0.3, base_inertia=1e-3)
+
+
+@pytest.fixture(scope="module")
+def start(free):
+    return some_state(free, 3)
+
+
+def changes(model, start, stepper, steps):
+    """How much angular and linear momentum, each relative to its size, and energy have changed in the end."""
+    before, end = momentum_of(model, start), [roll(model, stepper, start, SECONDS, count) for count in steps]
+    after = np.stack([momentum_of(model, state) for state in end])
+    sizes = np.linalg.norm(before[:3]), np.linalg.norm(before[3:])
+    angular = np.linalg.norm(after[:, :3] - before[:3], axis=-1) / sizes[0]
+    linear = np.linalg.norm(after[:, 3:] - before[3:], axis=-1) / sizes[1]
+    energies = np.array([energy_of(model, state) for state in end])
+    return angular, linear, np.abs(energies / energy_of(model, start) - 1.0)
+
+
+@pytest.mark.parametrize(("stepper", "steps"), [(PRECISE, (50, 100, 200)), (RK4(), (40, 80))], ids=["sdirk2", "rk4"])
+def test_momentum_and_energy_drift_falls_at_the_order(free, start, stepper, steps):
+    for drift in changes(free, start, stepper, steps):
+        assert drift[-1] > 100.0 * EPS  # else there is nothing to see
+        # What a stepper dissipates may be of one order more than its error.
+        assert np.all(orders(drift) > stepper.order - 0.3), drift
+
+
+def test_keep_momentum_keeps_it_to_rounding(free, start):
+    steps = (50, 100, 200)
+    angular, linear, energy = changes(free, start, KeepMomentum(PRECISE), steps)
+    # Each step solves one 6 x 6 system, whose condition is that of a composite inertia, some tens.
+    assert np.max(angular) < 1e-13
+    assert np.max(linear) < 1e-13
+    assert np.all(orders(energy) > KeepMomentum.order - 0.3)
+
+
+def test_keep_momentum_does_not_cost_accuracy(free, start):
+    exact = roll(free, RK4(), start, SECONDS, 1600)
+    errors = {}
+    for name, stepper in (("plain", PRECISE), ("kept", KeepMomentum(PRECISE))):
+        ends = [roll(free, stepper, start, SECONDS, steps) for steps in (50, 100)]
+        errors[name] = np.array([float(jnp.max(jnp.abs(end.q - exact.q))) for end in ends])
+    assert orders(errors["kept"]) == pytest.approx(2.0, abs=0.3)
+    assert np.all(errors["kept"] < 2.0 * errors["plain"])
+
+
+def test_weight_and_loads_change_momentum_by_their_impulse(free):
+    """The centre of mass of a free arm falls as a stone does, whatever the arm does meanwhile."""
+    gravity = jnp.array([1.0, -2.0, -9.0])
+    falling = make_model(
+        soft_arm(), points=3, gravity=gravity, free_base=True, base_mass=0.3, base_inertia=1e-3
+    )  # fmt: skip
+    start = some_state(falling, 3)
+    end = roll(falling, KeepMomentum(PRECISE), start, SECONDS, 50)
+    mass = float(jnp.sum(falling.inertia[..., 3])) + 0.3
+    gained = np.asarray(momentum_of(falling, end) - momentum_of(falling, start))
+    assert gained[3:] == pytest.approx(mass * np.asarray(gravity) * SECONDS, rel=1e-12)

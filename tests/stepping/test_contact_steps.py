@@ -1,0 +1,282 @@
+"""Contact within the equations of motion: arms that land, lie, slide, bounce, and hit each other."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from hydrostat.bodies import Arm, Material, Section
+from hydrostat.lie import SE3
+from hydrostat.mechanics.dynamics import Coordinates, residual
+from hydrostat.mechanics.energy import energy, external_wrench, momentum
+from hydrostat.mechanics.model import make_branched, make_model, no_inputs
+from hydrostat.mechanics.statics import equilibrium
+from hydrostat.segments import StrainSegment
+from hydrostat.stepping import SDIRK2, KeepMomentum, State, rest_state
+from hydrostat.stepping.base import AbstractStepper, Stepped, acting, nodes_of, positions, velocities
+from hydrostat.surroundings import Box, Capsule, CapsulePairs, ContactLaw, Contacts, Plane, Sphere
+
+G = 9.81
+RADIUS, LENGTH, BASE_MASS, NODES = 0.01, 0.2, 0.02, 6
+STIFFNESS, DAMPING, FRICTION, SLIP, ONSET = 2e3, 2.0, 0.5, 0.01, 1e-4
+MASS = 1000.0 * np.pi * RADIUS**2 * LENGTH + BASE_MASS
+ALONG_X = SE3(jnp.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]), jnp.zeros(3))
+AWAY = np.array([0.0, 0.0, -100.0])
+ROWS = 200
+
+
+def an_arm(base, viscosity=2e3):
+    return Arm(
+        StrainSegment(jnp.asarray(np.full(2, LENGTH / 2)), ("bend_x", "bend_y")),
+        Section(*(jnp.asarray(np.full(2, RADIUS)),) * 2),
+        Material(*(jnp.asarray(np.full(2, value)) for value in (2e6, 0.4, 1000.0, viscosity))),
+        base,
+    )
+
+
+def law(stiffness=STIFFNESS, damping=DAMPING):
+    return ContactLaw(stiffness, damping, FRICTION, SLIP, ONSET)
+
+
+def shapes(plane=AWAY, sphere=AWAY, capsule=AWAY, box=AWAY, velocity=(0.0, 0.0, 0.0)):
+    """All four kinds, those that are not placed far away: they share what is compiled."""
+    half = np.array([0.0, 0.1, 0.0])
+    return (
+        Plane(plane, [0.0, 0.0, 1.0], velocity=velocity),
+        Sphere(sphere, 0.05),
+        Capsule(capsule - half, capsule + half, 0.05),
+        Box(SE3(jnp.eye(3), jnp.asarray(box)), [0.15, 0.1, 0.05]),
+    )
+
+
+@pytest.fixture(scope="module")
+def body():
+    """A body with one arm along x, free to move."""
+    return make_model(
+        an_arm(ALONG_X),
+        points=2,
+        free_base=True,
+        base_mass=BASE_MASS,
+        base_inertia=2e-6,
+        skin_points=NODES // 2,
+        surroundings=Contacts(law(), shapes()),
+    )
+
+
+class Known(AbstractStepper):
+    """A step that has been made."""
+
+    made: Stepped
+    order = 2
+
+    def step(self, model, state, time, dt, inputs):
+        return self.made
+
+
+@eqx.filter_jit
+def roll(model, inputs, state, dt, every, keep):
+    """Steps of SDIRK2, with momentum kept if asked for, and what can be seen every so many of them."""
+
+    def given(time, state):
+        return inputs
+
+    def row(state, _):
+        def step(_, carry):
+            state, good = carry
+            new = SDIRK2().step(model, state, 0.0, dt, given)
+            corrected = KeepMomentum(Known(new)).step(model, state, 0.0, dt, given).state
+            kept = jax.tree.map(lambda a, b: jnp.where(keep, a, b), corrected, new.state)
+            return kept, good & new.converged
+
+        state, good = jax.lax.fori_loop(0, every, step, (state, jnp.asarray(True)))
+        here, x, v = acting(model, state, 0.0, given), positions(state), velocities(state)
+        touch, _ = here.surroundings.contact(nodes_of(model, x, v, here))
+        seen = {
+            "good": good,
+            "energy": energy(model, x, v, here).total + stored(here.surroundings.law, touch.penetration),
+            "momentum": momentum(model, x, v, here),
+            "wrench": external_wrench(model, x, v, here)[0],
+            "force": touch.force,
+            "depth": touch.penetration,
+            "state": state,
+        }
+        overflow = here.surroundings.overflow
+        return state, seen if overflow is None else seen | {"overflow": overflow}
+
+    return jax.lax.scan(row, state, None, length=ROWS)[1]
+
+
+def stored(law, depth):
+    """The energy of compressed contact, the integral of k p(d) [J]."""
+    onset = law.onset
+    shallow, deep = depth**3 / (6.0 * onset), 0.5 * depth**2 - 0.5 * onset * depth + onset**2 / 6.0
+    return law.stiffness * jnp.sum(jnp.where(depth < onset, shallow, deep))
+
+
+def run(model, state, *, dt=2e-3, every=1, keep=False, around=None, contact=None, gravity=None):
+    """A rollout of a body from a state, everything in NumPy."""
+    if around is not None:
+        model = eqx.tree_at(lambda m: m.surroundings, model, Contacts(contact or law(), around))
+    if gravity is not None:
+        model = eqx.tree_at(lambda m: m.gravity, model, jnp.asarray(gravity))
+    every, keep = jnp.asarray(every), jnp.asarray(keep)
+    found = jax.tree.map(np.asarray, roll(model, no_inputs(model), state, jnp.asarray(dt), every, keep))
+    assert np.all(found["good"])
+    return found
+
+
+def lifted(model, height, velocity=(0.0, 0.0, 0.0)):
+    """At rest with the lowest line of its skin at a height, or on its way with a velocity in world axes."""
+    pose = SE3(ALONG_X.rotation, jnp.asarray([0.0, 0.0, height + RADIUS]))
+    twist = jnp.concatenate([jnp.zeros(3), ALONG_X.rotation.T @ jnp.asarray(velocity)])
+    return rest_state(model)._replace(base_pose=pose, base_twist=twist)
+
+
+GROUND = shapes(plane=np.zeros(3))
+# How deep the nodes are at rest if each bears its share of the weight: k (d - onset / 2) = share.
+SUNK = MASS * G / NODES / STIFFNESS + 0.5 * ONSET
+
+
+# --- At rest
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_a_dropped_body_comes_to_rest_on_its_weight(body, keep):
+    seen = run(body, lifted(body, 0.02), around=GROUND, every=10, keep=keep)
+    # Hunt and Crossley's damping of the last ripples has the coefficient c f: rates above c g / 2 = 10 / s make
+    # exp(-36) of them in the 3.6 s after the fall.
+    print("rest", seen["force"][-1].sum(0) / (MASS * G), seen["wrench"][-1], seen["momentum"][-1])
+    np.testing.assert_allclose(seen["force"][-1].sum(0), [0.0, 0.0, MASS * G], rtol=0, atol=1e-6 * MASS * G)
+    # Nothing is left over, neither force nor moment, and nothing moves.
+    np.testing.assert_allclose(seen["wrench"][-1], 0.0, atol=1e-6 * MASS * G)
+    np.testing.assert_allclose(seen["momentum"][-1], 0.0, atol=1e-6 * MASS)
+    assert np.count_nonzero(seen["depth"][-1] > 0.0) >= 2
+
+
+@pytest.mark.parametrize("kind", ["plane", "sphere", "capsule", "box"])
+def test_every_shape_stops_a_falling_body(body, kind):
+    # The centre of mass is 76 mm from the base, between the nodes at 67 and 100 mm.
+    tops = {"plane": 0.0, "sphere": 0.05, "capsule": 0.05, "box": 0.05}
+    at = np.array([0.083, 0.0, -tops[kind]])
+    seen = run(body, lifted(body, 0.01), around=shapes(**{kind: at}), every=4)
+    speed, force = seen["momentum"][-1, 3:] / MASS, seen["force"][-1].sum(0)
+    print(kind, speed, force / (MASS * G), seen["depth"].max())
+    # Without it, it would be 12 m below by now, at 15 m/s. What is left is the creep of friction, at most 10 mm/s.
+    assert np.linalg.norm(speed) < SLIP
+    assert force[2] == pytest.approx(MASS * G, rel=0.02)
+    # All of the fall's energy in one node: k d^2 / 2 <= m g (h + d), with the onset's share.
+    most = np.sqrt(2.0 * MASS * G * (0.01 + 3e-3) / STIFFNESS) + ONSET
+    assert seen["depth"].max() < most
+
+
+def test_without_shapes_it_falls(body):
+    seen = run(body, lifted(body, 0.01), around=shapes(), every=4)
+    expected = np.array([0.0, 0.0, -MASS * G * ROWS * 4 * 2e-3])
+    np.testing.assert_allclose(seen["momentum"][-1, 3:], expected, rtol=1e-9, atol=1e-9)
+    assert np.all(seen["force"] == 0.0)
+
+
+# --- Friction
+
+
+def tilted(degrees):
+    """Gravity as on a slope that falls towards x."""
+    angle = np.radians(degrees)
+    return G * np.array([np.sin(angle), 0.0, -np.cos(angle)])
+
+
+@pytest.mark.parametrize("degrees", [5.0, 20.0, 26.0])
+def test_below_the_friction_angle_it_creeps_as_the_law_says(body, degrees):
+    seen = run(body, lifted(body, -SUNK), around=GROUND, gravity=tilted(degrees), every=5)
+    share = np.tan(np.radians(degrees)) / FRICTION
+    creep = SLIP * share / np.sqrt(1.0 - share**2)
+    speed = seen["momentum"][:, 3] / MASS
+    print(degrees, speed[-1], creep)
+    # Steady after some v / (mu g) = 2 ms / (1 - share^2)^1.5 and the ripples of the landing.
+    assert speed[-1] == pytest.approx(creep, rel=1e-4)
+    np.testing.assert_allclose(seen["momentum"][-1, 4:] / MASS, 0.0, atol=1e-4 * creep)
+
+
+def test_above_the_friction_angle_it_slides(body):
+    angle = np.radians(40.0)
+    seen = run(body, lifted(body, -SUNK), around=GROUND, gravity=tilted(40.0), every=2)
+    speed = seen["momentum"][:, 3] / MASS
+    some = np.searchsorted(speed, [0.5, 1.5])
+    seconds = (some[1] - some[0]) * 2 * 2e-3
+    # The normal impulse is the weight's, less what it changed of the momentum across.
+    across = np.diff(seen["momentum"][some, 5])[0] / MASS
+    expected = G * np.sin(angle) - FRICTION * (G * np.cos(angle) + across / seconds)
+    found = np.diff(speed[some])[0] / seconds
+    print(found, expected)
+    # Friction is v^2 / (2 u^2) short of mu N: 2e-4 at 0.5 m/s, less than 1e-4 on the way to 1.5.
+    assert found == pytest.approx(expected, abs=1e-4 * FRICTION * G + 1e-6)
+    assert found > 2.0
+
+
+def test_a_moving_plane_drags_it_along(body):
+    belt = shapes(plane=np.zeros(3), velocity=(0.5, 0.0, 0.0))
+    seen = run(body, lifted(body, -SUNK), around=belt, every=1)
+    speed = seen["momentum"][:, 3] / MASS
+    # Slip is above 0.3 m/s for the first 40 ms: friction is mu N within 6e-4, the normal impulse the weight's and what
+    # it gave to the momentum across.
+    i = 19
+    normal = G * (i + 1) * 2e-3 + seen["momentum"][i, 5] / MASS
+    print(speed[i], FRICTION * normal, speed[-1])
+    assert speed[i] == pytest.approx(FRICTION * normal, rel=6e-3)
+    # At the end it goes with the plane, and nothing pulls any more: exp(-t / 2 ms).
+    assert speed[-1] == pytest.approx(0.5, rel=1e-6)
+    assert np.all(speed < 0.5 * (1.0 + 1e-6))
+
+
+# --- Bounces
+
+
+def bounce(body, stiffness, damping, dt, keep):
+    contact = law(stiffness, damping)
+    return run(body, lifted(body, 1e-3, (0.0, 0.0, -0.5)), around=GROUND, contact=contact, dt=dt, keep=keep)
+
+
+@pytest.mark.parametrize("damping", [0.0, 2.0])
+@pytest.mark.parametrize("stiffness", [2e3, 2e5])
+@pytest.mark.parametrize("dt", [1e-3, 5e-3])
+@pytest.mark.parametrize("keep", [False, True])
+def test_energy_never_grows_in_a_bounce(body, stiffness, damping, dt, keep):
+    seen = bounce(body, stiffness, damping, dt, keep)
+    moving = 0.5 * MASS * 0.5**2
+    growth = np.diff(seen["energy"]).max() / moving
+    print(stiffness, damping, dt, keep, growth, seen["energy"][[0, -1]] / moving)
+    assert growth < 1e-3
+    assert seen["energy"][-1] < seen["energy"][0]
+
+
+@pytest.mark.parametrize("stiffness", [2e3, 2e4, 2e5])
+def test_penetration_is_what_stiffness_and_energy_allow(body, stiffness):
+    seen = bounce(body, stiffness, 0.0, 2e-4, False)
+    # Nothing is damped: all the energy there is in one node, k (d^2 / 2 - onset d / 2) <= m V^2 / 2 + m g (h + d).
+    available = 0.5 * MASS * 0.5**2 + MASS * G * 3e-3
+    most = 0.5 * ONSET + np.sqrt(0.25 * ONSET**2 + 2.0 * available / stiffness)
+    deepest = seen["depth"].max()
+    print(stiffness, deepest, most)
+    # And it is a good part of that: as much as if all nodes shared the blow, and half a node's more.
+    assert most / np.sqrt(2.0 * NODES) < deepest + ONSET
+    assert deepest < most
+
+
+def test_steps_of_different_size_agree(body):
+    """Lands flat and rolls on: velocity and bend 100 ms later, against steps of 0.2 ms."""
+
+    def end(dt):
+        seen = run(body, lifted(body, 1e-3, (0.2, 0.0, -0.2)), around=GROUND, dt=dt, every=1)
+        i = round(0.1 / dt) - 1
+        return np.concatenate([seen["momentum"][i, 3:] / MASS, 0.1 * seen["state"].q[i].ravel()])
+
+    def fine(dt):
+        every = 25
+        seen = run(body, lifted(body, 1e-3, (0.2, 0.0, -0.2)), around=GROUND, dt=dt, every=every)
+        i = round(0.1 / dt / every) - 1
+        return np.concatenate([seen["momentum"][i, 3:] / MASS, 0.1 * seen["state"].q[i].ravel()])
+
+    reference = fine(1e-4)
+    errors = np.array([np.abs(end(dt) - reference).max() for dt in (5e-4, 1e-3, 2e-3, 5e-3)])
+    print(errors, np.abs(reference).max(), np.diff(np.log(errors)) / np.log([2, 2, 2.5]))
