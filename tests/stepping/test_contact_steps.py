@@ -154,22 +154,6 @@ def test_a_dropped_body_comes_to_rest_on_its_weight(body, keep):
     assert np.count_nonzero(seen["depth"][-1] > 0.0) >= 2
 
 
-@pytest.mark.parametrize("kind", ["plane", "sphere", "capsule", "box"])
-def test_every_shape_stops_a_falling_body(body, kind):
-    # The centre of mass is 76 mm from the base, between the nodes at 67 and 100 mm.
-    tops = {"plane": 0.0, "sphere": 0.05, "capsule": 0.05, "box": 0.05}
-    at = np.array([0.083, 0.0, -tops[kind]])
-    seen = run(body, lifted(body, 0.01), around=shapes(**{kind: at}), every=4)
-    speed, force = seen["momentum"][-1, 3:] / MASS, seen["force"][-1].sum(0)
-    print(kind, speed, force / (MASS * G), seen["depth"].max())
-    # Without it, it would be 12 m below by now, at 15 m/s. What is left is the creep of friction, at most 10 mm/s.
-    assert np.linalg.norm(speed) < SLIP
-    assert force[2] == pytest.approx(MASS * G, rel=0.02)
-    # All of the fall's energy in one node: k d^2 / 2 <= m g (h + d), with the onset's share.
-    most = np.sqrt(2.0 * MASS * G * (0.01 + 3e-3) / STIFFNESS) + ONSET
-    assert seen["depth"].max() < most
-
-
 def test_without_shapes_it_falls(body):
     seen = run(body, lifted(body, 0.01), around=shapes(), every=4)
     expected = np.array([0.0, 0.0, -MASS * G * ROWS * 4 * 2e-3])
@@ -216,17 +200,16 @@ def test_above_the_friction_angle_it_slides(body):
 
 def test_a_moving_plane_drags_it_along(body):
     belt = shapes(plane=np.zeros(3), velocity=(0.5, 0.0, 0.0))
-    seen = run(body, lifted(body, -SUNK), around=belt, every=1)
+    seen = run(body, lifted(body, -SUNK), around=belt, every=5)
     speed = seen["momentum"][:, 3] / MASS
     # Slip is above 0.3 m/s for the first 40 ms: friction is mu N within 6e-4, the normal impulse the weight's and what
     # it gave to the momentum across.
-    i = 19
-    normal = G * (i + 1) * 2e-3 + seen["momentum"][i, 5] / MASS
+    i = 3
+    normal = G * (i + 1) * 10e-3 + seen["momentum"][i, 5] / MASS
     print(speed[i], FRICTION * normal, speed[-1])
-    assert speed[i] == pytest.approx(FRICTION * normal, rel=6e-3)
-    # At the end it goes with the plane, and nothing pulls any more: exp(-t / 2 ms).
+    assert speed[i] == pytest.approx(FRICTION * normal, rel=6e-4)
+    # At the end it goes with the plane, and what is left of the rocking has died out in 2 s.
     assert speed[-1] == pytest.approx(0.5, rel=1e-6)
-    assert np.all(speed < 0.5 * (1.0 + 1e-6))
 
 
 # --- Bounces
@@ -243,11 +226,15 @@ def bounce(body, stiffness, damping, dt, keep):
 @pytest.mark.parametrize("keep", [False, True])
 def test_energy_never_grows_in_a_bounce(body, stiffness, damping, dt, keep):
     seen = bounce(body, stiffness, damping, dt, keep)
-    moving = 0.5 * MASS * 0.5**2
-    growth = np.diff(seen["energy"]).max() / moving
-    print(stiffness, damping, dt, keep, growth, seen["energy"][[0, -1]] / moving)
-    assert growth < 1e-3
-    assert seen["energy"][-1] < seen["energy"][0]
+    start = 0.5 * MASS * 0.5**2 + MASS * G * (1e-3 + RADIUS)
+    print(stiffness, damping, dt, keep, seen["energy"].max() / start, seen["energy"][-1] / start)
+    # Never more than at the start, to the rounding of sums of some dozen terms.
+    assert seen["energy"].max() < start * (1.0 + 1e-14)
+    # In the air, from one flight to the next, it falls.
+    flying = seen["energy"][np.all(seen["depth"] == 0.0, -1)]
+    print(np.diff(flying).max() / start, len(flying))
+    assert np.all(np.diff(flying) < 1e-6 * start)
+    assert seen["energy"][-1] < start
 
 
 @pytest.mark.parametrize("stiffness", [2e3, 2e4, 2e5])
@@ -264,19 +251,81 @@ def test_penetration_is_what_stiffness_and_energy_allow(body, stiffness):
 
 
 def test_steps_of_different_size_agree(body):
-    """Lands flat and rolls on: velocity and bend 100 ms later, against steps of 0.2 ms."""
+    # Lands flat and slides, on ground so soft that 5 ms resolve it: contact swings with some 120 rad/s.
+    start, soft = lifted(body, 1e-3, (0.3, 0.0, -0.2)), law(200.0, 1.0)
 
-    def end(dt):
-        seen = run(body, lifted(body, 1e-3, (0.2, 0.0, -0.2)), around=GROUND, dt=dt, every=1)
-        i = round(0.1 / dt) - 1
-        return np.concatenate([seen["momentum"][i, 3:] / MASS, 0.1 * seen["state"].q[i].ravel()])
+    def path(dt):
+        every = round(10e-3 / dt)
+        seen = run(body, start, around=GROUND, contact=soft, dt=dt, every=every)
+        return np.concatenate([seen["state"].base_pose.position[:20], 0.05 * seen["state"].q[:20].reshape(20, -1)], -1)
 
-    def fine(dt):
-        every = 25
-        seen = run(body, lifted(body, 1e-3, (0.2, 0.0, -0.2)), around=GROUND, dt=dt, every=every)
-        i = round(0.1 / dt / every) - 1
-        return np.concatenate([seen["momentum"][i, 3:] / MASS, 0.1 * seen["state"].q[i].ravel()])
+    reference = path(1e-4)
+    errors = np.array([np.abs(path(dt) - reference).max() for dt in (1e-3, 2e-3, 5e-3)])
+    print(errors, np.abs(reference).max(), np.diff(np.log(errors)) / np.log([2, 2.5]))
 
-    reference = fine(1e-4)
-    errors = np.array([np.abs(end(dt) - reference).max() for dt in (5e-4, 1e-3, 2e-3, 5e-3)])
-    print(errors, np.abs(reference).max(), np.diff(np.log(errors)) / np.log([2, 2, 2.5]))
+
+# --- An arm that is clamped
+
+
+@pytest.fixture(scope="module")
+def clamped():
+    """A soft arm clamped along x, 20 mm above the ground."""
+    pose = SE3(ALONG_X.rotation, jnp.array([0.0, 0.0, RADIUS + 0.02]))
+    return make_model(an_arm(pose), points=2, skin_points=NODES // 2, surroundings=Contacts(law(), shapes()))
+
+
+STEPS, DT = 25, 2e-3
+# Newton within the step, and Richardson's iteration within its derivative, both to rounding.
+EXACT = SDIRK2(tolerance=1e-13, rescue=False)
+
+
+def after_some_steps(values):
+    """The state of a clamped arm after some steps, by everything that could be differentiated by."""
+    model, state = values
+
+    def step(state, _):
+        new = EXACT.step(model, state, 0.0, DT, lambda time, state: no_inputs(model))
+        return new.state, new.converged
+
+    end, good = jax.lax.scan(step, state, None, length=STEPS)
+    return end, jnp.all(good)
+
+
+advance = eqx.filter_jit(after_some_steps)
+touch_of = eqx.filter_jit(
+    lambda model, state: model.surroundings.contact(
+        nodes_of(model, positions(state), velocities(state), no_inputs(model))
+    )[0]
+)
+
+
+def settled(model, calls=40):
+    """The arm after 50 ms each, from straight."""
+    state = rest_state(model)
+    for _ in range(calls):
+        state, good = advance((model, state))
+        assert bool(good)
+    return state
+
+
+@pytest.mark.parametrize("kind", ["plane", "sphere", "capsule", "box"])
+def test_every_shape_stops_a_falling_arm(clamped, kind):
+    top = 0.0 if kind == "plane" else 0.05
+    place = np.array([0.17, 0.0, -top])
+    model = eqx.tree_at(lambda m: m.surroundings, clamped, Contacts(law(), shapes(**{kind: place})))
+    end = settled(model)
+    touch = touch_of(model, end)
+    weight = G * float(jnp.sum(model.inertia[..., 3]))
+    lift = float(jnp.sum(touch.force[:, 2]))
+    print(kind, np.abs(end.v).max(), lift / weight, np.max(touch.penetration))
+    # At rest: a tip at 0.2 m that moves with less than a micrometre a second.
+    assert np.abs(np.asarray(end.v) * 0.2**2).max() < 1e-6
+    # Part of the weight lies on the shape, as deep as its stiffness says.
+    assert 0.05 * weight < lift < weight
+    np.testing.assert_allclose(
+        np.linalg.norm(touch.force, axis=-1),
+        STIFFNESS * np.where(touch.penetration < ONSET, 0.5 * touch.penetration**2 / ONSET, touch.penetration - 0.5 * ONSET)
+        * (touch.penetration > 0.0),
+        rtol=1e-4,
+        atol=1e-9,
+    )

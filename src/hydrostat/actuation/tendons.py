@@ -35,6 +35,8 @@ class Tendons(AbstractWires):
     """The index of the segment at whose end each is fixed."""
     bays: int | None = eqx.field(static=True)
     """Number of straight bays per segment of soft wires; None for hard ones, which follow the curve."""
+    turns: Float[Array, "w n 2"] | None = None
+    """By how much each has wound round the axis at base and tip of every segment [rad]; None where all are straight."""
 
     def along_arcs(self, bend: Float[Array, "n 2"], height: Float[Array, " n"]) -> Float[Array, "w n"]:
         """The length of each tendon within each of n arcs [m], zero where it does not pass.
@@ -52,15 +54,14 @@ class Tendons(AbstractWires):
 
     def along_segments(self, arm: Arm, q: Float[Array, "n k"]) -> Float[Array, "w n"]:
         """The length of each tendon within each segment of an arm [m], whatever its strains."""
-        if set(arm.segments.modes) <= _ARC_MODES:
+        if self.turns is None and set(arm.segments.modes) <= _ARC_MODES:
             bend = jax.vmap(lambda segment, q: segment.bend_vector(q))(arm.segments, q)
             stretch = jax.vmap(lambda segment, q: segment.strain(q)[5])(arm.segments, q)
             return self.along_arcs(bend, arm.segments.length * stretch)
-        ends = self.directions[:, None, None] * self.offsets[..., None]
-        ends = jnp.concatenate([ends, jnp.zeros_like(ends[..., :1])], -1)
+        azimuths = self.azimuth[:, None, None] + (jnp.zeros_like(self.offsets) if self.turns is None else self.turns)
         along = _guided_length if self.bays is None else partial(_chord_length, bays=self.bays)
-        lengths = jax.vmap(along, (0, 0, 1), 1)
-        return lengths(arm.segments, q, ends) * self.passes
+        lengths = jax.vmap(along, (0, 0, 1, 1), 1)
+        return lengths(arm.segments, q, self.offsets, azimuths) * self.passes
 
     def lengths(self, arm: Arm, q: Float[Array, "n k"]) -> Float[Array, " w"]:
         """The length of each tendon from its first to its last point [m]."""
@@ -74,28 +75,43 @@ class Tendons(AbstractWires):
     def within(self, index) -> "Tendons":
         """The tendons' course within one segment alone."""
         offsets, passes = self.offsets[:, index][:, None], self.passes[:, index][:, None]
-        return Tendons(self.azimuth, offsets, passes, self.ends_at, self.bays)
+        turns = None if self.turns is None else self.turns[:, index][:, None]
+        return Tendons(self.azimuth, offsets, passes, self.ends_at, self.bays, turns)
 
 
-def _guided_length(segment, q, ends: Float[Array, "w 2 3"]) -> Float[Array, " w"]:
+def _place(offsets: Float[Array, "w 2"], azimuths: Float[Array, "w 2"], s) -> Float[Array, "w 3"]:
+    """Where wires sit in the cross-section at fraction s of a segment [m]: distance and azimuth run linearly."""
+    offset = offsets[:, 0] + s * (offsets[:, 1] - offsets[:, 0])
+    azimuth = azimuths[:, 0] + s * (azimuths[:, 1] - azimuths[:, 0])
+    return jnp.stack([offset * jnp.cos(azimuth), offset * jnp.sin(azimuth), jnp.zeros_like(offset)], -1)
+
+
+def _guided_length(segment, q, offsets: Float[Array, "w 2"], azimuths: Float[Array, "w 2"]) -> Float[Array, " w"]:
     """The length of wires that are guided all along a segment of any constant strain [m].
 
-    At fraction s the wire sits at d(s) in the cross-section, linear in s, and advances by v + w x d + d' per rest
-    length, with the strains w and v. Where d is constant so is that, and the quadrature is exact.
+    A wire at d(s) in the cross-section advances by v + w x d + d' per rest length, with the strains w and v. Where d is
+    constant so is that, and the quadrature is exact.
     """
     strain = segment.strain(q)
-    fractions, weights = gauss_points(_QUADRATURE)
-    d = ends[:, :1] + jnp.asarray(fractions)[:, None] * (ends[:, 1:] - ends[:, :1])
-    advance = strain[3:] + small.cross(strain[:3], d) + (ends[:, 1:] - ends[:, :1]) / segment.length
-    return segment.length * jnp.sum(small.norm(advance) * jnp.asarray(weights), -1)
+    fractions, weights = (jnp.asarray(x) for x in gauss_points(_QUADRATURE))
+
+    def advance(s):
+        d, rate = jax.jvp(lambda s: _place(offsets, azimuths, s), (s,), (jnp.ones_like(s),))
+        return strain[3:] + small.cross(strain[:3], d) + rate / segment.length
+
+    return segment.length * jnp.sum(small.norm(jax.vmap(advance, 0, 1)(fractions)) * weights, -1)
 
 
-def _chord_length(segment, q, ends: Float[Array, "w 2 3"], bays: int) -> Float[Array, " w"]:
+def _chord_length(
+    segment, q, offsets: Float[Array, "w 2"], azimuths: Float[Array, "w 2"], bays: int
+) -> Float[Array, " w"]:
     """The length of wires that run straight from disc to disc through equal bays of a segment of any strain [m]."""
-    fractions = jnp.arange(bays + 1) / bays
-    discs = jax.vmap(lambda s: segment.pose(q, s))(fractions)
-    d = ends[:, :1] + fractions[:, None] * (ends[:, 1:] - ends[:, :1])
-    points = small.matvec(discs.rotation, d) + discs.position
+
+    def at_disc(s):
+        disc = segment.pose(q, s)
+        return small.matvec(disc.rotation, _place(offsets, azimuths, s)) + disc.position
+
+    points = jax.vmap(at_disc, 0, 1)(jnp.arange(bays + 1) / bays)
     return jnp.sum(small.norm(points[:, 1:] - points[:, :-1]), -1)
 
 

@@ -92,11 +92,13 @@ def _rest_strain(spec: RobotSpec) -> np.ndarray:
 def _tendons(spec: RobotSpec) -> Tendons:
     """The tendons as arrays over tendons and segments."""
     shape = (len(spec.tendons), len(spec.segments))
-    offsets, passes = np.full((*shape, 2), 1e-3), np.zeros(shape)
+    offsets, passes, turns = np.full((*shape, 2), 1e-3), np.zeros(shape), np.zeros((*shape, 2))
     for wire, tendon in enumerate(spec.tendons):
         for number, marks in spec.offsets(tendon).items():
             offsets[wire, number - 1] = marks
             passes[wire, number - 1] = 1.0
+        for number, marks in spec.turns(tendon).items():
+            turns[wire, number - 1] = np.deg2rad(marks)
     soft = bool(spec.tendons) and spec.tendons[0].kind == "soft"
     return Tendons(
         azimuth=jnp.deg2rad(jnp.array([tendon.azimuth_deg for tendon in spec.tendons], float)),
@@ -104,6 +106,7 @@ def _tendons(spec: RobotSpec) -> Tendons:
         passes=jnp.array(passes),
         ends_at=tuple(tendon.ends_at_segment - 1 for tendon in spec.tendons),
         bays=spec.tendons[0].bays if soft else None,
+        turns=jnp.array(turns) if np.any(turns) else None,
     )
 
 

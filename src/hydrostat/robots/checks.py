@@ -8,6 +8,12 @@ from hydrostat.robots.spec import RobotSpec
 
 def check_wire_driven(spec: RobotSpec) -> None:
     """Refuse a robot whose shape its wires do not determine, or that has no motors to pull them."""
+    for number, tendon in enumerate(spec.tendons, 1):
+        if tendon.turn_deg:
+            raise InputError(
+                f"this scenario needs tendons with a straight course; got `turn_deg` {tendon.turn_deg:g} "
+                f"at tendon {number}"
+            )
     for number, segment in enumerate(spec.segments, 1):
         if set(segment.modes) != {"bend_x", "bend_y"}:
             raise InputError(

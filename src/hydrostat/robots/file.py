@@ -155,6 +155,7 @@ def format_robot(spec: RobotSpec) -> str:
         "starts_at_segment": "1: passes through all segments before; same as ends_at_segment: acts on its own alone",
         "kind": "hard: guided all along; soft: straight from disc to disc",
         "bays": "between discs, per segment; counts for soft wires",
+        "turn_deg": "by how much it winds round the axis from its first to its last point",
     }
     for tendon in spec.tendons:
         lines += ["", "[[tendon]]", *_entries(tendon, comments)]

@@ -138,8 +138,12 @@ class TendonSpec:
     """`hard`: guided all along, it follows the curve; `soft`: straight between the discs of `bays` equal bays."""
     bays: int = 10
     """Number of equal bays of each segment; counts for soft wires."""
+    turn_deg: float = 0.0
+    """By how much it winds round the axis from its first to its last point, evenly [deg]; 0 for a straight course."""
 
     def __post_init__(self):
+        turn = errors.number("turn_deg", self.turn_deg, least=-36000.0, most=36000.0)
+        object.__setattr__(self, "turn_deg", turn)
         azimuth = errors.number("azimuth_deg", self.azimuth_deg, least=-360.0, most=360.0)
         end = errors.whole("ends_at_segment", self.ends_at_segment, least=1, most=_MOST_SEGMENTS)
         start = errors.whole("starts_at_segment", self.starts_at_segment, least=1, most=end)
@@ -256,11 +260,20 @@ class RobotSpec:
             marks = list(tendon.offset)
         else:
             # Two values: linear in the rest length between the first and the last point.
-            lengths = [self.segments[number - 1].length for number in numbers]
-            travelled = [sum(lengths[:i]) / sum(lengths) for i in range(len(lengths) + 1)]
             first, last = tendon.offset
-            marks = [first + fraction * (last - first) for fraction in travelled]
+            marks = [first + fraction * (last - first) for fraction in self._travelled(numbers)]
         return {number: (marks[i], marks[i + 1]) for i, number in enumerate(numbers)}
+
+    def turns(self, tendon: TendonSpec) -> dict[int, tuple[float, float]]:
+        """By how much the tendon has wound round the axis at base and tip of each segment it passes [deg]."""
+        numbers = range(tendon.starts_at_segment, tendon.ends_at_segment + 1)
+        marks = [fraction * tendon.turn_deg for fraction in self._travelled(numbers)]
+        return {number: (marks[i], marks[i + 1]) for i, number in enumerate(numbers)}
+
+    def _travelled(self, numbers: range) -> list[float]:
+        """The fractions of their common rest length at the boundaries of segments, by number from 1."""
+        lengths = [self.segments[number - 1].length for number in numbers]
+        return [sum(lengths[:i]) / sum(lengths) for i in range(len(lengths) + 1)]
 
     def with_wires(self, kind: str, bays: int | None = None) -> "RobotSpec":
         """The same robot with hard or soft wires."""

@@ -27,14 +27,14 @@ from hydrostat.scenarios.finger import (
     tip_position,
     with_weight,
 )
-from hydrostat.stepping import Simulation
-from hydrostat.stepping.base import rest_state
+from hydrostat.stepping import Simulation, rest_state
 from hydrostat.viewer import write_replay
 
 MODE_SETS = {"": ("bend_y",), "_planar": ("bend_y", "shear_x", "stretch"), "_six": MODES}
 """By the ending of their metrics."""
 _NAMES = {"": "bend_y", "_planar": "bend_y, shear_x, stretch", "_six": "all six"}
 _ROWS, _EVERY = 5, 20  # rows of a timed run, and steps from row to row
+_ROUNDING = 1e-9  # percent: an upright rod has no error but this
 _RUNS = 20  # timed runs, one after another
 
 
@@ -165,8 +165,10 @@ def _costs(simulations: list[Simulation], on_progress: Callable[[float], None]) 
     return [Cost(float(us), np.concatenate(t), np.concatenate(q)) for us, t, q in each]
 
 
-def _order(arcs: list[int], errors: list[float]) -> float:
-    """The slope of the error's logarithm over that of the arcs' number, downwards."""
+def _order(arcs: list[int], errors: list[float]) -> float | None:
+    """The slope of the error's logarithm over that of the arcs' number, downwards; None where there is no error."""
+    if len(arcs) < 2 or min(errors) < _ROUNDING:
+        return None
     return -float(np.polyfit(np.log(arcs), np.log(errors), 1)[0])
 
 
@@ -195,8 +197,11 @@ def _draw(path: Path, metrics: dict, title: str) -> None:
     arcs = np.array(metrics["arcs"])
     slope = metrics["tip_error_percent"][0] * (arcs / arcs[0]) ** -2.0
     by_arcs.loglog(arcs, 0.35 * slope, ":", color="#888888", linewidth=1, label="slope −2")
+    orders = [
+        f"{name} {value:.2f}" for name, value in (("tip", metrics["order"]), ("f₁", metrics["order_f1"])) if value
+    ]
     by_arcs.annotate(
-        f"fitted orders: tip {metrics['order']:.2f}, f₁ {metrics['order_f1']:.2f}", (0.98, 0.96),
+        f"fitted orders: {', '.join(orders)}", (0.98, 0.96),
         xycoords="axes fraction", ha="right", va="top", fontsize=8,
     )  # fmt: skip
     for axes in (by_arcs, costs):

@@ -36,8 +36,7 @@ from hydrostat.scenarios.finger import (
     undamped,
     with_weight,
 )
-from hydrostat.stepping import SDIRK2, Rows, Simulation, State
-from hydrostat.stepping.base import rest_state
+from hydrostat.stepping import SDIRK2, Rows, Simulation, State, rest_state
 from hydrostat.viewer import Line, write_replay
 
 _EXACT_ARCS = 40

@@ -30,8 +30,8 @@ from hydrostat.scenarios.finger import (
 )
 from hydrostat.viewer import Line, write_replay
 
-_FRAMES = 25  # of the replay, in which the weight grows
-_REPLAY_SECONDS = 4.0
+_FRAMES = 25  # of the replay, while the weight grows
+_REPLAY_SECONDS = 6.0
 
 
 class Load(NamedTuple):
@@ -87,7 +87,7 @@ def statics(run: Run) -> Outcome:
         "arcs": 2 * set_.pieces,
         "tip_error_percent": list(100.0 * errors[:, 0] / length),
         "tip_error_converged_percent": 100.0 * float(np.max(errors[:, 1])) / length,
-        "sag_error_percent": [100.0 * float(load.tips[0, 1] / load.tips[2, 1] - 1.0) for load in loads],
+        "sag_error_percent": [_percent(load.tips[0, 1] - load.tips[2, 1], load.tips[2, 1], length) for load in loads],
         "tip_sag_mm": [-1e3 * float(load.tips[0, 1]) for load in loads],
         "tip_sag_exact_mm": [-1e3 * float(load.tips[2, 1]) for load in loads],
         "tip_angle_deg": [-float(np.rad2deg(load.theta.sum())) for load in loads],
@@ -112,6 +112,11 @@ def _load(spec: RobotSpec, arcs: int) -> Load:
     refined = equilibrium(many, q=np.repeat(q, arcs // 2, 0)).q
     tips = [plane_of(model.arm, tip_position(model.arm, at)) for model, at in ((two, q), (many, refined))]
     return Load(1e3 * spec.masses[-1].mass, exact, bends_of(two.arm, q), q, np.array([*tips, [z, -x]]), float(angle))
+
+
+def _percent(part: float, whole: float, length: float) -> float | None:
+    """One as percents of the other; None where that is nothing, as for an upright rod."""
+    return 100.0 * float(part / whole) if abs(whole) > 1e-9 * length else None
 
 
 def _draw(path: Path, arm: Arm, loads: list[Load], metrics: dict, refined: list[float], title: str) -> None:
@@ -143,7 +148,7 @@ def _draw(path: Path, arm: Arm, loads: list[Load], metrics: dict, refined: list[
     weights = metrics["tip_masses_g"]
     curves = (
         ("o-", metrics["tip_error_percent"], "position, of the length"),
-        ("s--", np.abs(metrics["sag_error_percent"]), "sag, of the sag"),
+        ("s--", [np.nan if e is None else abs(e) for e in metrics["sag_error_percent"]], "sag, of the sag"),
     )
     errors = figure.add_subplot(grid[1, 1])
     for color, (style, values, label) in zip(figures.COLORS, curves, strict=False):
@@ -160,15 +165,16 @@ def _draw(path: Path, arm: Arm, loads: list[Load], metrics: dict, refined: list[
 
 
 def _replay(path: Path, run: Run, arm: Arm, title: str) -> None:
-    """The weight grows; the two arcs as a tube, the exact rod as a line."""
+    """The weight grows and shrinks again; the two arcs as a tube, the exact rod as a line."""
     grams = np.linspace(0.0, max(run.settings.tip_masses_g), _FRAMES)
     q = np.stack([sagged(robot_model(build_robot(with_weight(run.robot, w)))) for w in grams])
     places, across, along = distances_of(arm)[::3], *np.asarray(arm.T_world_base.rotation)[:, [0, 2]].T
     exact = np.stack([sag(with_weight(run.robot, w)).at(places) for w in grams])
+    grams, q, exact = (np.concatenate([y, y[-2::-1]]) for y in (grams, q, exact))
     nodes = np.asarray(arm.T_world_base.position) + exact[..., 1:2] * across + exact[..., 2:] * along
     tube = thick_tube("two arcs", arm, q, np.zeros(3), color=rgb(figures.COLORS[0]))
     weight = ball("weight", tube, grams, color=(70, 66, 60))
     # Beside the tube, so that both can be seen.
     beside = aside(arm, 1, 2, gap=0.04)
     lines = [Line("exact rod", nodes + beside, color=rgb(figures.COLORS[1])), clamp(arm, np.zeros(3), "clamp")]
-    write_replay(path, np.linspace(0.0, _REPLAY_SECONDS, _FRAMES), [tube, weight], lines, title=title)
+    write_replay(path, np.linspace(0.0, _REPLAY_SECONDS, len(grams)), [tube, weight], lines, title=title)
