@@ -53,7 +53,8 @@ def test_release(capsys, tmp_path):
     metrics = report["metrics"]
     assert metrics["f1_hz"] == pytest.approx(TWO_ARC_HZ, rel=1e-5)
     assert metrics["f1_exact_hz"] == pytest.approx(EXACT_HZ, rel=2e-3)
-    assert np.array(metrics["tip_sag_mm"]) / 1e3 == pytest.approx(TWO_ARC_SAG, abs=2e-8)
+    # Three Gauss points are wrong by 1e-7 of the weight's moment on an arc that bends by a radian.
+    assert np.array(metrics["tip_sag_mm"]) / 1e3 == pytest.approx(TWO_ARC_SAG, rel=1e-7, abs=5e-9)
     assert 0.0 < metrics["energy_drift"] <= 1e-3
     # Force and weight act at one point: the shape held is the same, and the force differs by the weight.
     assert metrics["tip_released_mm"] == pytest.approx([metrics["tip_released_mm"][0]] * 4, abs=1e-5)
@@ -146,7 +147,7 @@ def test_statics(capsys, tmp_path):
     assert 0.5 < metrics["tip_error_percent"][0] < max(metrics["tip_error_percent"]) < 5.0
     assert all(-8.3 <= error <= -4.5 for error in metrics["sag_error_percent"])
     at = [metrics["tip_masses_g"].index(grams) for grams in (0.0, 20.0, 50.0, 100.0)]
-    assert np.array(metrics["tip_sag_mm"])[at] / 1e3 == pytest.approx(TWO_ARC_SAG, abs=2e-8)
+    assert np.array(metrics["tip_sag_mm"])[at] / 1e3 == pytest.approx(TWO_ARC_SAG, rel=1e-7, abs=5e-9)
     data = hydrostat.load(report["files"]["folder"])
     assert data["tip_mass"].values.tolist() == [1e-3 * grams for grams in metrics["tip_masses_g"]]
     assert data["tip_exact"].sel(tip_mass=0.02).values == pytest.approx([0.512749751, -0.284571205], abs=1e-8)

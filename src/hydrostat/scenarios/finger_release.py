@@ -158,8 +158,8 @@ def _rest(spec: RobotSpec, pull_deg: float) -> Rest:
         q = sagged(model)
         tips.append(plane_of(model.arm, tip_position(model.arm, q)))
         frequencies.append(float(vibrations(model, q).frequencies[0]))
-    up = held(padded_model(spec, 2, _EXACT_ARCS), pull_deg)
-    return Rest(up.q[:2], up.force, np.stack(tips), (frequencies[0], frequencies[1]))
+    up = held(padded_model(spec, 2, 2), pull_deg)
+    return Rest(up.q, up.force, np.stack(tips), (frequencies[0], frequencies[1]))
 
 
 def _side_by_side(
