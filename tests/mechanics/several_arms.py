@@ -1,8 +1,9 @@
-"""A dense Lagrangian of any robot, made by automatic differentiation from the kinematics alone."""
+"""A dense Lagrangian of any robot on a free body, made by automatic differentiation from the kinematics alone."""
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from hydrostat.lie import se3, so3
 from hydrostat.mechanics import kinematics
@@ -17,7 +18,7 @@ class Lagrangian:
         self.shapes = [arm.stiffness.shape for arm in branches(model)]
         self.sizes = [a * b for a, b in self.shapes]
         # Whole numbers before anything is traced.
-        self.homes = [[[int(i) for i in p.segment] for p in (arm.lumps, arm.loads)] for arm in branches(model)]
+        self.homes = [[np.asarray(p.segment) for p in (arm.lumps, arm.loads)] for arm in branches(model)]
 
     def flat(self, x):
         return jnp.concatenate([*(q.ravel() for q in split(self.model, x.q)), x.base])
@@ -32,27 +33,32 @@ class Lagrangian:
             base = body @ (self.model.T_world_body.inverse() @ arm.arm.T_world_base)
             moved = eqx.tree_at(lambda a: a.T_world_base, arm.arm, base)
             ends, grid = kinematics.segment_poses(moved, q), kinematics.node_poses(moved, q, arm.fractions)
-            count = (arm.arm.count, len(arm.fractions))
-            poses += [grid[j, g] for j in range(count[0]) for g in range(count[1])]
-            inertias += [arm.inertia[j, g] for j in range(count[0]) for g in range(count[1])]
+            lumps, held = (
+                jax.vmap(lambda T, segment, q, s: T @ segment.pose(q, s))(
+                    ends[home], jax.tree.map(lambda y, home=home: y[home], arm.arm.segments), q[home], places.fraction
+                )
+                for home, places in zip(self.homes[i], (arm.lumps, arm.loads), strict=True)
+            )
+            poses += [jax.tree.map(lambda y: y.reshape(-1, *y.shape[2:]), grid), lumps]
+            inertias += [arm.inertia.reshape(-1, 6), arm.lump_inertia]
+            loads.append(held)
+        poses, inertias = [*poses, jax.tree.map(lambda y: y[None], body)], [*inertias, self.model.base_inertia[None]]
+        stacked = [jax.tree.map(lambda *parts: jnp.concatenate(parts), *some) for some in (poses, loads)]
+        return stacked[0], jnp.concatenate(inertias), stacked[1]
 
-            def at(places, homes, j, arm=arm, q=q, ends=ends):
-                segment = jax.tree.map(lambda a: a[homes[j]], arm.arm.segments)
-                return ends[homes[j]] @ segment.pose(q[homes[j]], places.fraction[j])
-
-            poses += [at(arm.lumps, self.homes[i][0], j) for j in range(len(self.homes[i][0]))]
-            inertias += list(arm.lump_inertia)
-            loads += [at(arm.loads, self.homes[i][1], j) for j in range(len(self.homes[i][1]))]
-        if self.model.base_inertia is not None:
-            poses, inertias = [*poses, body], [*inertias, self.model.base_inertia]
-        stacked = [jax.tree.map(lambda *parts: jnp.stack(parts), *some) for some in (poses, loads)]
-        return stacked[0], jnp.stack(inertias), stacked[1]
-
-    def kinetic(self, y, rate):
+    def twists(self, y, rate):
+        """Body twists of everything that has mass."""
         poses, rates = jax.jvp(lambda y: self.poses(y)[0], (y,), (rate,))
         turned = jnp.swapaxes(poses.rotation, -1, -2)
         angular, linear = so3.vee(turned @ rates.rotation), jnp.einsum("mij,mj->mi", turned, rates.position)
-        return 0.5 * jnp.sum(self.poses(y)[1] * jnp.concatenate([angular, linear], -1) ** 2)
+        return jnp.concatenate([angular, linear], -1)
+
+    def kinetic(self, y, rate):
+        return 0.5 * jnp.sum(self.poses(y)[1] * self.twists(y, rate) ** 2)
+
+    def mass(self, y):
+        W = jax.vmap(lambda rate: self.twists(y, rate))(jnp.eye(len(y)))
+        return jnp.einsum("amc,mc,bmc->ab", W, self.poses(y)[1], W)
 
     def potential(self, y):
         poses, inertias, _ = self.poses(y)
@@ -71,8 +77,7 @@ class Lagrangian:
 
     def equations(self, y, rate, dead):
         """Mass matrix, the force it has to balance, and both energies."""
-        momenta = jax.grad(self.kinetic, 1)
-        mass = jax.jacfwd(momenta, 1)(y, rate)
-        gyroscopic = jax.jvp(lambda y: momenta(y, rate), (y,), (rate,))[1] - jax.grad(self.kinetic)(y, rate)
-        force = self.work(y, dead) - gyroscopic - jax.grad(self.potential)(y)
-        return mass, force, self.kinetic(y, rate), self.potential(y)
+        # d/dt (M rate) - dT/dy; forward derivatives alone, which compile much faster here.
+        turning = jax.jvp(lambda y: self.mass(y) @ rate, (y,), (rate,))[1] - jax.jacfwd(self.kinetic)(y, rate)
+        force = self.work(y, dead) - turning - jax.jacfwd(self.potential)(y)
+        return self.mass(y), force, self.kinetic(y, rate), self.potential(y)

@@ -44,6 +44,7 @@ def run_scenario(
     progress = progress or Progress()
     run = Run(spec, values, seed, folder, progress)
     progress.say("loading")
+    importlib.import_module("zarr")  # slow to import: not on the clock of the first recorder
     use_compilation_cache()
     module, function = scenario.function.split(":")
     try:

@@ -15,6 +15,8 @@ GAMMA = 1.0 - 0.5**0.5
 """Makes the method L-stable: Alexander (1977)."""
 _HALVINGS = 6
 _GRADIENT_TOLERANCE = 1e-13  # relative, of the linear solves in derivatives
+_UNKNOWN = 0.5  # ratio of two changes where none is known yet
+_LEAST = 0.01  # least share of a change that is taken to be left
 _SLOWEST = 0.5  # ratio of two changes from where the operator is made anew
 
 
@@ -60,23 +62,27 @@ class SDIRK2(AbstractStepper):
         x0, v0 = positions(state), velocities(state)
 
         def stage(carry, at):
-            x_hat, v_hat, guess, converged, count = carry
+            x_hat, v_hat, guess, theta, converged, count = carry
             given = acting(model, state, time + at * dt, inputs)
-            a, good, iterations = self._stage(model, x_hat, v_hat, h, given, guess)
+            a, theta, good, iterations = self._stage(model, x_hat, v_hat, h, given, guess, theta)
             # What stage 2 starts from, had this been stage 1; and the step, had it been stage 2.
             v_stage = combine((1, v_hat), (h, a))
             v_next = combine((1, v0), (rest, a))
             x_next = combine((1, x0), (rest, v_stage), (h, v_next))
             x_stage = combine((1, x_hat), (h * h, a))
-            return (x_next, v_next, a, converged & good, count + iterations), (x_stage, v_stage)
+            return (x_next, v_next, a, theta, converged & good, count + iterations), (x_stage, v_stage)
 
-        start = (combine((1, x0), (h, v0)), v0, like_coordinates(model), jnp.asarray(True), jnp.asarray(0))
+        none, unknown = like_coordinates(model), jnp.asarray(_UNKNOWN)
+        start = (combine((1, x0), (h, v0)), v0, none, unknown, jnp.asarray(True), jnp.asarray(0))
         (*_, converged, count), (xs, vs) = jax.lax.scan(stage, start, jnp.array([GAMMA, 1.0]))
         x, v = jax.tree.map(lambda y: y[1], (xs, vs))
         return Stepped(moved(model, state, x, v), converged, count)
 
-    def _stage(self, model, x_hat, v_hat, h, given, guess):
-        """The accelerations of a stage, whether they were found, and after how many iterations."""
+    def _stage(self, model, x_hat, v_hat, h, given, guess, theta):
+        """The accelerations of a stage, how fast they were found, whether they were, and after how many iterations.
+
+        **Arguments:** `theta`: ratio of two changes in the stage before, which is about what it will be here.
+        """
         c_v, c_q = h, h * h
         guess = jax.lax.stop_gradient(guess)
         fixed_model, fixed_given, fixed_x, fixed_v = jax.lax.stop_gradient((model, given, x_hat, v_hat))
@@ -92,18 +98,19 @@ class SDIRK2(AbstractStepper):
             x, v = combine((1, fixed_x), (c_q, a)), combine((1, fixed_v), (c_v, a))
             delta = solve(factors, jax.tree.map(jnp.negative, residual(fixed_model, x, v, a, fixed_given)))
             now = _size(fixed_model, delta, c_q)
-            return combine((1, a), (1, delta)), factors, now, jnp.where(count > 0, now / last, 0.5), count + 1
+            return combine((1, a), (1, delta)), factors, now, jnp.where(count > 0, now / last, before), count + 1
 
         def going_on(carry):
             _, _, last, theta, count = carry
             return (_left(last, theta) > self.tolerance) & (count < self.max_iterations) & jnp.isfinite(last)
 
-        start = (guess, operator(guess), jnp.asarray(1e300), jnp.asarray(0.5), jnp.asarray(0))
+        before = jnp.asarray(_UNKNOWN) if _changing(model, given) else jax.lax.stop_gradient(theta)
+        start = (guess, operator(guess), jnp.asarray(1e300), before, jnp.asarray(0))
         root, factors, last, theta, count = jax.lax.while_loop(going_on, improve, start)
         good = (_left(last, theta) <= self.tolerance) & jnp.isfinite(last)
 
         given_here = (model, x_hat, v_hat, h, given)
-        return _implicit((root, factors), given_here, self.max_iterations), good, count
+        return _implicit((root, factors), given_here, self.max_iterations), theta, good, count
 
 
 def _lacking(a, parameters):
@@ -155,8 +162,8 @@ def _richardson(matvec, correct, b, most: int):
 
 
 def _left(last, theta):
-    """The error left after an iteration: about the last change times theta / (1 - theta)."""
-    return last * jnp.maximum(theta / jnp.maximum(1.0 - theta, 1e-3), 0.1)
+    """The error left after an iteration: about the last change times theta / (1 - theta), with some to spare."""
+    return last * jnp.maximum(2.0 * theta / jnp.maximum(1.0 - theta, 1e-3), _LEAST)
 
 
 def _changing(model, given) -> bool:
