@@ -7,6 +7,8 @@ import pytest
 
 import hydrostat
 from hydrostat.cli import main
+from hydrostat.errors import InputError
+from hydrostat.scenarios.runner import run_scenario
 
 REPORT_KEYS = [
     "scenario",
@@ -153,3 +155,70 @@ def test_figures_and_replay_are_written(capsys, tmp_path):
         assert expected in printed.replace("\n", "")
     stored = json.loads((folder / "metrics.json").read_text())
     assert stored["settings"]["moves"] == 50
+
+
+# A small move, within what the motors can do in 1.2 s.
+SHORT_MOVE = {
+    "seconds": 1.2,
+    "seconds_after": 0.6,
+    "start_alpha_deg": [0.0, 60.0, -45.0],
+    "start_theta_deg": [10.0, 12.0, 8.0],
+    "goal_alpha_deg": [20.0, 60.0, -30.0],
+    "goal_theta_deg": [16.0, 18.0, 15.0],
+    "step_rad": 0.05,
+}
+
+
+def test_vibration_is_least_in_the_smooth_way(tmp_path):
+    report = run_scenario("tentacle-vibration", settings=SHORT_MOVE, out=tmp_path, figures=False)
+    metrics = report["metrics"]
+    assert report["sim_seconds"] == pytest.approx(3 * 1.8)
+    assert report["steps"] == 3 * 900
+    rms = np.array(metrics["vibration_rms_deg"]).reshape(3, 3)
+    for row, way in zip(rms, ("stepped", "constant_speed", "smooth"), strict=True):
+        assert row.tolist() == metrics[f"vibration_rms_{way}_deg"]
+    stepped, constant, smooth = rms
+    assert np.all(smooth > 0.0)
+    assert np.all(stepped > smooth)
+    # A jump of speed at both ends shakes as well.
+    assert np.all(constant > smooth)
+    assert metrics["stepped_over_smooth"] > 1.0
+    assert np.all(np.array(metrics["vibration_after_stepped_deg"]) > metrics["vibration_after_smooth_deg"])
+    # The largest change, a bend vector of segment 3 from 8 to 15 degrees and 15 to the side, in steps of 0.05 rad.
+    assert metrics["steps_stepped"] >= 3
+
+    data = hydrostat.load(report["files"]["folder"])
+    assert data.attrs["complete"]
+    rows = round(1.8 / 0.008) + 1
+    way, time, turn = (data[name].values for name in ("way", "time", "turn"))
+    assert [np.count_nonzero(way == number) for number in range(3)] == [rows] * 3
+    assert turn.shape == (3 * rows, 3, 3)
+    assert data["strain"].shape == (3 * rows, 6, 3)
+    for number in range(3):
+        np.testing.assert_allclose(time[way == number], 0.008 * np.arange(rows), atol=1e-9)
+    # All ways begin in the same rest, and where the smooth one ends is off the goal by what the report says.
+    first = turn[way == 0][0]
+    assert all(np.array_equal(turn[way == number][0], first) for number in range(3))
+    alpha, theta = (np.radians(SHORT_MOVE[f"goal_{name}_deg"]) for name in ("alpha", "theta"))
+    goal = np.stack([-theta * np.sin(alpha), theta * np.cos(alpha), 0.0 * theta], -1)
+    error = np.degrees(np.linalg.norm(turn[way == 2][-1] - goal, axis=-1).max())
+    assert error == pytest.approx(metrics["final_error_deg"], rel=1e-9)
+    # Held by steel: the weight of the tentacle bends it by less than a degree.
+    assert error < 1.0
+
+
+@pytest.mark.parametrize(
+    ("robot", "settings", "message"),
+    [
+        (None, {"seconds_after": 1e-3}, "`seconds_after` must be at least two pictures"),
+        (None, {"seconds": 0.1}, "the move must take at least"),
+        (None, {"pieces": 0}, "`pieces` must be a whole number from 1"),
+        (None, {"dt_ms": 0.0}, "`dt_ms` must be a finite number above 0"),
+        (None, {"goal_theta_deg": [1.0, 2.0]}, "`goal_theta_deg` must be a list of 3 numbers, one per segment"),
+        ("finger", {}, "needs segments with the modes bend_x, bend_y"),
+    ],
+)
+def test_vibration_refuses_in_one_line(tmp_path, robot, settings, message):
+    with pytest.raises(InputError, match=message) as caught:
+        run_scenario("tentacle-vibration", robot, settings, out=tmp_path, figures=False)
+    assert "\n" not in str(caught.value)

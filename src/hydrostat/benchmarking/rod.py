@@ -64,7 +64,7 @@ def measure(progress: Progress, steps_ms: tuple[float, ...] = STEPS_MS, seconds:
     for step_ms in steps_ms:
         simulation = prepared(step_ms)
         progress.say(f"running at {step_ms:g} ms")
-        found.append(_measure_step(simulation, seconds, lambda rows: tips(rows), exact, length))
+        found.append(_measure_step(simulation, seconds, tips, exact, length))
     good = [i for i, one in enumerate(found) if one["stable"] and one["tip_error_percent"] <= WITHIN_PERCENT]
     best = max(good, key=lambda i: found[i]["real_time_factors"], default=None)
     return {

@@ -12,6 +12,7 @@ from hydrostat.robots.finger import FRICTION, LENGTHS, RADIUS, TENDON_OFFSET, YO
 from hydrostat.robots.spec import RobotSpec
 
 if TYPE_CHECKING:
+    from hydrostat.mechanics import Model
     from hydrostat.robots.build import Robot
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "load_robot",
     "parse_robot",
     "read_robot",
+    "robot_model",
     "tentacle",
 ]
 
@@ -40,6 +42,13 @@ def tentacle(shape: str = "cylinder", wires: str = "hard", routing: str = "decou
     from hydrostat.robots.tentacle import tentacle as specification
 
     return build_robot(specification(shape, wires, routing, bays))
+
+
+def robot_model(robot: "Robot", **options) -> "Model":
+    """The model of a robot for statics and dynamics; `hydrostat.robots.mechanical` says its options."""
+    from hydrostat.robots.mechanical import robot_model as model
+
+    return model(robot, **options)
 
 
 def finger(

@@ -275,6 +275,31 @@ class RobotSpec:
         lengths = [self.segments[number - 1].length for number in numbers]
         return [sum(lengths[:i]) / sum(lengths) for i in range(len(lengths) + 1)]
 
+    def cut(self, pieces: int, modes: tuple[str, ...] | None = None) -> "RobotSpec":
+        """The same robot with every segment as a chain of equal pieces, its tendons running through them.
+
+        **Arguments:** `modes`: of the pieces, those of their segments when not given.
+        """
+        segments = tuple(
+            piece if modes is None else replace(piece, modes=modes)
+            for segment in self.segments
+            for piece in segment.pieces(pieces)
+        )
+        tendons = []
+        for tendon in self.tendons:
+            marks = list(self.offsets(tendon).values())
+            inner = [base + (tip - base) * (i + 1) / pieces for base, tip in marks for i in range(pieces)]
+            tendons.append(
+                replace(
+                    tendon,
+                    offset=(marks[0][0], *inner),
+                    starts_at_segment=(tendon.starts_at_segment - 1) * pieces + 1,
+                    ends_at_segment=tendon.ends_at_segment * pieces,
+                    bays=max(1, round(tendon.bays / pieces)),
+                )
+            )
+        return replace(self, segments=segments, tendons=tuple(tendons))
+
     def with_wires(self, kind: str, bays: int | None = None) -> "RobotSpec":
         """The same robot with hard or soft wires."""
         tendons = tuple(replace(t, kind=kind, bays=t.bays if bays is None else bays) for t in self.tendons)

@@ -40,19 +40,13 @@ def undamped(spec: RobotSpec) -> RobotSpec:
     return replace(spec, segments=segments, material=replace(spec.material, viscosity=0.0))
 
 
-def cut(spec: RobotSpec, arcs: int, modes: tuple[str, ...] = ("bend_y",)) -> RobotSpec:
-    """The rod as so many arcs, an even number: half of them equal pieces of each of its two segments."""
-    pieces = [piece for segment in spec.segments for piece in segment.pieces(arcs // 2)]
-    return replace(spec, segments=tuple(replace(piece, modes=modes) for piece in pieces))
-
-
 def padded_model(spec: RobotSpec, arcs: int, size: int, modes=("bend_y",), among=("bend_y",)) -> Model:
     """The rod as so many arcs with the given modes, in arrays of `size` segments with the modes `among`.
 
     The other coordinates are locked, the other segments have no length: the mechanics is that of the arcs alone, and
     all models of one size share their compiled functions. A load can act at the tip.
     """
-    chain = cut(spec, arcs, among)
+    chain = spec.cut(arcs // 2, among)
     length = sum(segment.length for segment in spec.segments)
     none = replace(chain.segments[-1], length=_NO_LENGTH * length, preshape_deg=(0.0, 0.0), friction=0.0)
     chain = replace(chain, segments=(*chain.segments, *(none,) * (size - arcs)))

@@ -19,7 +19,6 @@ from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.finger import (
     aside,
     clamp,
-    cut,
     padded_model,
     plane_of,
     rgb,
@@ -82,7 +81,7 @@ def convergence(run: Run) -> Outcome:
     simulations: list[Simulation] = []
     for i, (kind, n) in enumerate(plan):
         run.progress(f"{n} arcs, {_NAMES[kind]}", i / len(plan))
-        simulations.append(Simulation(robot_model(build_robot(cut(spec, n, MODE_SETS[kind]))), 1e-3 * set_.dt_ms))
+        simulations.append(Simulation(robot_model(build_robot(spec.cut(n // 2, MODE_SETS[kind]))), 1e-3 * set_.dt_ms))
         with run.compiling(f"compiling {n} arcs, {_NAMES[kind]}"):
             simulations[-1].compile(_ROWS * _EVERY * simulations[-1].dt, every=_EVERY)
         with run.timed():
@@ -221,7 +220,7 @@ def _replay(path: Path, spec: RobotSpec, cases: list[Case], costs: list[Cost], t
     shown = [(case, cost) for case, cost in zip(cases, costs, strict=True) if case.kind == ""]
     tubes, lines = [], []
     for i, (case, cost) in enumerate(shown):
-        arm = build_robot(cut(spec, case.arcs)).arm
+        arm = build_robot(spec.cut(case.arcs // 2, ("bend_y",))).arm
         shift = aside(arm, i, len(shown), gap=0.12)
         tubes.append(thick_tube(f"{case.arcs} arcs", arm, cost.q, shift, color=rgb(figures.COLORS[i % 6])))
         lines.append(clamp(arm, shift, f"clamp {i + 1}"))

@@ -4,7 +4,6 @@ Dehghani's finger has its contact point given, where the two arcs meet. Here the
 and whether it does, comes out of the motion.
 """
 
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +14,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from hydrostat.compiling import quick_jit
+from hydrostat.errors import InputError
 from hydrostat.mechanics import kinematics
 from hydrostat.mechanics.model import Inputs, Model, no_inputs
 from hydrostat.results import Variable
@@ -40,10 +40,10 @@ class Grasp(eqx.Module):
     """What acts over time: the closing tendon, and an object that waits, goes and comes back."""
 
     inputs: Inputs
-    tension: Float[Array, ""]
-    """Of tendon 1, while the finger is closed [N]."""
-    lift: Float[Array, ""]
-    """Of tendon 2, while it is open and the object comes back [N]."""
+    tension: Float[Array, " w"]
+    """Of each tendon, while the finger is closed [N]."""
+    lift: Float[Array, " w"]
+    """Of each tendon, while it is open and the object comes back [N]."""
     close: Float[Array, ""]
     """How long it takes to close, and to open [s]."""
     begin: Float[Array, ""]
@@ -59,15 +59,13 @@ class Grasp(eqx.Module):
         back = _smooth_step((time - self.begin - self.travel - self.close) / self.travel)
         return (out - back) * self.way
 
-    def tendons(self, time) -> Float[Array, " 2"]:
+    def tendons(self, time) -> Float[Array, " w"]:
         """The tensions: the finger closes, opens when the object has gone, and closes again when it is back [N]."""
         gone = self.begin + self.travel
         back = gone + self.close + self.travel
         opening = _smooth_step((time - gone) / self.close)
         again = _smooth_step((time - back) / self.close)
-        return jnp.stack(
-            [self.tension * (_smooth_step(time / self.close) - opening + again), self.lift * (opening - again)]
-        )
+        return self.tension * (_smooth_step(time / self.close) - opening + again) + self.lift * (opening - again)
 
     def __call__(self, time, state) -> Inputs:
         """The inputs at a time."""
@@ -106,7 +104,9 @@ class Touch(NamedTuple):
 def grasp(run: Run) -> Outcome:
     """Close, hold, pull the object out, grasp it again; where and how hard the finger touches."""
     set_ = run.settings
-    robot = build_robot(cut_arcs(run.robot, set_.pieces))
+    if set_.nodes % set_.pieces:
+        raise InputError(f"`nodes` must be a multiple of `pieces`, {set_.pieces}; got {set_.nodes}")
+    robot = build_robot(run.robot.cut(set_.pieces))
     law = ContactLaw(
         stiffness=set_.contact_stiffness,
         damping=set_.contact_damping,
@@ -117,12 +117,12 @@ def grasp(run: Run) -> Outcome:
     disc = Capsule(a=[x, -_HALF_WIDTH, z], b=[x, _HALF_WIDTH, z], radius=set_.object_radius)
     model = robot_model(robot, skin_points=set_.nodes // set_.pieces, surroundings=Contacts(law, [disc]))
     angle = np.deg2rad(set_.pull_direction_deg)
+    below, above = (_tendons_at(run.robot, side) for side in (0.0, 180.0))
     course = Grasp(
         no_inputs(model),
-        *(
-            jnp.asarray(v)
-            for v in (set_.tension_n, set_.lift_n, set_.close_seconds, set_.hold_until, set_.pull_seconds)
-        ),
+        set_.tension_n * below,
+        set_.lift_n * above,
+        *(jnp.asarray(v) for v in (set_.close_seconds, set_.hold_until, set_.pull_seconds)),
         way=set_.pull_distance * jnp.array([np.cos(angle), 0.0, np.sin(angle)]),
     )
     seconds = set_.hold_until + 2.0 * (set_.pull_seconds + set_.close_seconds) + _SETTLE_SECONDS
@@ -183,14 +183,9 @@ def grasp(run: Run) -> Outcome:
     )
 
 
-def cut_arcs(spec: RobotSpec, count: int) -> RobotSpec:
-    """The finger with each arc as a chain of equal pieces."""
-    segments = tuple(piece for segment in spec.segments for piece in segment.pieces(count))
-    tendons = tuple(
-        replace(t, starts_at_segment=(t.starts_at_segment - 1) * count + 1, ends_at_segment=t.ends_at_segment * count)
-        for t in spec.tendons
-    )
-    return replace(spec, segments=segments, tendons=tendons)
+def _tendons_at(spec: RobotSpec, side: float) -> Float[Array, " w"]:
+    """1 for the tendons at an azimuth [deg], else 0."""
+    return jnp.array([float(tendon.azimuth_deg % 360.0 == side) for tendon in spec.tendons])
 
 
 @quick_jit
@@ -264,7 +259,7 @@ def _circle(centre, radius: float, points: int = 49) -> np.ndarray:
 def _object(touch: Touch, set_) -> Tube:
     """The object over time."""
     x, z = set_.object_position
-    ends = [touch.shift + np.array([x, side * _HALF_WIDTH, z]) for side in (-1.0, 1.0)]
+    ends = [np.asarray(touch.shift) + np.array([x, side * _HALF_WIDTH, z]) for side in (-1.0, 1.0)]
     return cylinder("object", ends[0], ends[1], set_.object_radius)
 
 

@@ -28,6 +28,8 @@ from hydrostat.stepping import SDIRK2, rest_state
 
 _FINER = 4  # steps of the synthetic record per step of the model that is fitted to it
 _MOST_EVALUATIONS = 60
+_LEAST_PICTURES = 4
+_LONGEST_RECORD = 100.0  # s, as that of a synthetic one
 
 
 class Record(NamedTuple):
@@ -51,6 +53,13 @@ def identify(run: Run) -> Outcome:
         record, known = None, True
     interval = record.interval if record else 1.0 / set_.rate_hz
     count = len(record.tip) if record else round(set_.seconds * set_.rate_hz)
+    if count < _LEAST_PICTURES:
+        raise InputError(
+            f"the record must hold at least {_LEAST_PICTURES} pictures; {set_.seconds:g} s at `rate_hz` = "
+            f"{set_.rate_hz:g} make {count}"
+        )
+    if not bool(jnp.all(robot.friction > 0.0)):
+        raise InputError(f"this scenario needs friction to identify in both segments; {run.robot.name} has none in one")
     steps = max(1, round(1e3 * interval / set_.dt_ms))
     guess = np.log([set_.guess_youngs_modulus, set_.guess_friction])
 
@@ -90,7 +99,9 @@ def identify(run: Run) -> Outcome:
 
     factors = np.exp(found.x)
     deviation = np.sqrt(2.0 * found.cost / (record.tip.size - 2))
-    spread = deviation * np.sqrt(np.diag(np.linalg.inv(found.jac.T @ found.jac)))
+    spread = deviation * np.sqrt(np.diag(np.linalg.pinv(found.jac.T @ found.jac)))
+    if np.any(np.abs(found.jac).max(0) == 0.0) or not np.all(spread < 1.0):
+        raise UnsolvedError("the fit ran off to where the record tells nothing any more; start from a nearer guess")
     modulus, friction = float(robot.arm.material.youngs_modulus[0]), float(robot.friction[0])
     metrics = {
         "relative_error_percent": [100.0 * abs(f - 1.0) for f in factors] if known else None,
@@ -175,16 +186,29 @@ def read_record(file: str) -> Record:
         values = np.array([[float(cell) for cell in row] for row in rows[1:]])
     except OSError as error:
         raise InputError(f"{shown(file)} could not be read: {error.strerror}") from None
-    except ValueError:
+    except (ValueError, csv.Error):
         raise InputError(
             f"{shown(file)} must hold numbers below a header line time, x, z; something else is in it"
         ) from None
-    if values.ndim != 2 or values.shape[1] != 3 or len(values) < 4 or not np.all(np.isfinite(values)):
-        raise InputError(f"{shown(file)} must hold at least 4 rows of time, x, z; got an array of shape {values.shape}")
+    if values.ndim != 2 or values.shape[1] != 3 or len(values) < _LEAST_PICTURES:
+        raise InputError(
+            f"{shown(file)} must hold at least {_LEAST_PICTURES} rows of time, x, z; got an array of shape "
+            f"{values.shape}"
+        )
+    if not np.all(np.isfinite(values)):
+        raise InputError(f"{shown(file)} must hold finite numbers; row {_first_row(values)} does not")
     gaps = np.diff(values[:, 0])
-    if not np.allclose(gaps, gaps[0], rtol=1e-3) or not np.isclose(values[0, 0], gaps[0], rtol=1e-3):
+    equal = np.allclose(gaps, gaps[0], rtol=1e-3, atol=0.0) and np.isclose(values[0, 0], gaps[0], rtol=1e-3, atol=0.0)
+    if not equal or gaps[0] <= 0.0:
         raise InputError(f"the times in {shown(file)} must be equally spaced, the first one interval after the release")
+    if values[-1, 0] > _LONGEST_RECORD:
+        raise InputError(f"{shown(file)} must hold {_LONGEST_RECORD:g} s at most; got {values[-1, 0]:g} s")
     return Record(float(gaps.mean()), values[:, 1:])
+
+
+def _first_row(values: np.ndarray) -> int:
+    """The number of the first row below the header that is not all finite."""
+    return int(np.argmin(np.all(np.isfinite(values), -1))) + 1
 
 
 def _write(run: Run, times, record: Record, path) -> None:

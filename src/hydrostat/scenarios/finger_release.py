@@ -287,7 +287,7 @@ def _draw(file: Path, model: Model, metrics: dict, time, motions: list[Motion], 
     for i, path in enumerate(paths):
         tips.plot(time, 1e3 * path[:, 1], color=figures.COLORS[i % 6], linewidth=1.5, label=f"{weights[i]:g} g")
         tips.axhline(-metrics["tip_sag_mm"][i], color=figures.COLORS[i % 6], linewidth=0.8, linestyle=":")
-    figures.style_axes(tips, "height of the tip (dotted: where it hangs at rest)", "time [s]", "[mm]")
+    figures.style_axes(tips, "height of the tip (dotted: at rest)", "time [s]", "[mm]")
     tips.margins(x=0.0)
     tips.legend(fontsize=8, frameon=False, ncols=len(weights), loc="lower right", bbox_to_anchor=(1.0, 0.985))
 

@@ -19,7 +19,6 @@ from hydrostat.scenarios.finger import (
     ball,
     bends_of,
     clamp,
-    cut,
     distances_of,
     plane_of,
     rgb,
@@ -106,7 +105,7 @@ def _load(spec: RobotSpec, arcs: int) -> Load:
     """The rod under its weights."""
     exact = sag(spec)
     angle, x, z = exact.tip
-    two, many = (robot_model(build_robot(cut(spec, count))) for count in (2, arcs))
+    two, many = (robot_model(build_robot(spec.cut(count // 2, ("bend_y",)))) for count in (2, arcs))
     q = sagged(two)
     # An arc's pieces start with its curvature.
     refined = equilibrium(many, q=np.repeat(q, arcs // 2, 0)).q

@@ -220,7 +220,7 @@ def _draw(path: Path, arm: Arm, throws: list[_Throw], title: str) -> None:
     levels = figure.add_subplot(grid[0, 1])
     first, time = free[0], free[0].seen("time")
     parts = {name: first.seen(name) for name in ("kinetic", "elastic", "gravitational")}
-    parts["total"] = sum(parts.values())
+    parts["total"] = np.sum(list(parts.values()), 0)
     for color, (name, values) in zip(figures.COLORS, parts.items(), strict=False):
         levels.plot(time, values, color="#33322e" if name == "total" else color, linewidth=1.3, label=name)
     figures.style_axes(levels, f"energies, {first.label}", "time [s]", "[J]")

@@ -5,7 +5,6 @@ the body between them is a rod that bends and twists, each of its segments cut i
 its wires.
 """
 
-from dataclasses import replace
 from pathlib import Path
 
 import equinox as eqx
@@ -16,6 +15,7 @@ from jaxtyping import Array, Float
 
 from hydrostat.compiling import quick_jit
 from hydrostat.control.wire_motion import WireModel, WireMotion, constant_speed_motion, smooth_motion, stepped_motion
+from hydrostat.errors import InputError
 from hydrostat.lie import small, so3
 from hydrostat.mechanics import kinematics
 from hydrostat.mechanics.model import Inputs, Model, no_inputs
@@ -23,7 +23,6 @@ from hydrostat.mechanics.statics import equilibrium
 from hydrostat.results import Variable
 from hydrostat.robots.build import build_robot
 from hydrostat.robots.mechanical import robot_model
-from hydrostat.robots.spec import RobotSpec
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.replaying import replay_arm
 from hydrostat.scenarios.tentacle import pairs_to_bends
@@ -55,13 +54,17 @@ class WireCourse(eqx.Module):
 def vibration(run: Run) -> Outcome:
     """Move in three ways, and measure how the segments swing about the move itself."""
     set_ = run.settings
-    start = pairs_to_bends(set_.start_alpha_deg, set_.start_theta_deg)
-    goal = pairs_to_bends(set_.goal_alpha_deg, set_.goal_theta_deg)
-    rigid, cut = build_robot(run.robot), build_robot(cut_into_pieces(run.robot, set_.pieces))
-    wires = WireModel(rigid.arm, rigid.tendons)
-    model = robot_model(cut, drive="length", wire_stiffness=set_.wire_stiffness_n, points=2)
     dt = 1e-3 * set_.dt_ms
     every = max(round(_FRAME_SECONDS / dt), 1)
+    if set_.seconds_after < 2.0 * every * dt:
+        raise InputError(
+            f"`seconds_after` must be at least two pictures, {2.0 * every * dt:g} s; got {set_.seconds_after:g} s"
+        )
+    start = pairs_to_bends(set_.start_alpha_deg, set_.start_theta_deg)
+    goal = pairs_to_bends(set_.goal_alpha_deg, set_.goal_theta_deg)
+    rigid, cut = build_robot(run.robot), build_robot(run.robot.cut(set_.pieces, ("bend_x", "bend_y", "twist")))
+    wires = WireModel(rigid.arm, rigid.tendons)
+    model = robot_model(cut, drive="length", wire_stiffness=set_.wire_stiffness_n, points=2)
     seconds = set_.seconds + set_.seconds_after
 
     with run.compiling("planning and compiling"):
@@ -131,31 +134,6 @@ def _recorder(run: Run, model: Model, segments: int, per_way: int):
     ]
     attributes = {"scenario": "tentacle-vibration", "robot": run.robot.name}
     return run.recorder(variables, per_way * len(WAYS), axis="row", axis_unit="1", attributes=attributes)
-
-
-def cut_into_pieces(spec: RobotSpec, count: int) -> RobotSpec:
-    """The same robot with every segment as a chain of equal pieces that bend and twist, its wires running through."""
-    segments = tuple(
-        replace(piece, modes=("bend_x", "bend_y", "twist"))
-        for segment in spec.segments
-        for piece in segment.pieces(count)
-    )
-    tendons = []
-    for tendon in spec.tendons:
-        marks = list(spec.offsets(tendon).values())
-        offset = [marks[0][0]]
-        for base, tip in marks:
-            offset += [base + (tip - base) * (i + 1) / count for i in range(count)]
-        tendons.append(
-            replace(
-                tendon,
-                offset=tuple(offset),
-                starts_at_segment=(tendon.starts_at_segment - 1) * count + 1,
-                ends_at_segment=tendon.ends_at_segment * count,
-                bays=max(1, round(tendon.bays / count)),
-            )
-        )
-    return replace(spec, segments=segments, tendons=tuple(tendons))
 
 
 def _course(model: Model, motion: WireMotion, pretension: float, seconds: float) -> WireCourse:
