@@ -7,21 +7,26 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-BENCHMARKS = ("forward_kinematics",)
+BENCHMARKS = {
+    "forward_kinematics": [str(HERE / "forward_kinematics.py")],
+    "rod": ["-m", "hydrostat.cli", "bench", "rod", "--json"],
+    "scaling": ["-m", "hydrostat.cli", "bench", "scaling", "--json"],
+}
 
 
 def main():
     results = {}
-    for name in BENCHMARKS:
+    for name, arguments in BENCHMARKS.items():
         print(f"{name} ...", file=sys.stderr)
         done = subprocess.run(
-            [sys.executable, str(HERE / f"{name}.py")],
+            [sys.executable, *arguments],
             stdout=subprocess.PIPE,
             text=True,
             check=True,
             preexec_fn=one_core if hasattr(os, "sched_setaffinity") else None,
         )
-        results[name] = json.loads(done.stdout.splitlines()[-1])
+        report = json.loads(done.stdout.splitlines()[-1])
+        results[name] = report.get("metrics", report)
     (HERE / "results.json").write_text(json.dumps(results, indent=1) + "\n")
     lines = [
         "# Results of `make bench`",
@@ -31,9 +36,13 @@ def main():
     ]
     for name, report in results.items():
         lines += [f"## {name}", "", "| figure | value |", "|---|---|"]
-        lines += [f"| {key} | {value:.4g} |" for key, value in report.items()] + [""]
+        lines += [f"| {key} | {_shown(value)} |" for key, value in report.items()] + [""]
     (HERE / "results.md").write_text("\n".join(lines))
     print((HERE / "results.md").read_text())
+
+
+def _shown(value):
+    return ", ".join(map(_shown, value)) if isinstance(value, list) else f"{value:.4g}"
 
 
 def one_core():

@@ -9,6 +9,7 @@ from jax.flatten_util import ravel_pytree
 
 from hydrostat.actuation import Tendons
 from hydrostat.bodies import Arm, Material, Section
+from hydrostat.compiling import quick_jit
 from hydrostat.lie import SE3
 from hydrostat.mechanics.dynamics import Coordinates, factor, solve
 from hydrostat.mechanics.energy import energy
@@ -283,7 +284,7 @@ def test_operator_with_wires_is_the_dense_one(kind):
     bare_inputs = no_inputs(bare)
     flat, unravel = ravel_pytree(x)
 
-    @jax.jit
+    @quick_jit
     def inverses(model, bare, inputs, bare_inputs):
         def inverse(model, inputs):
             factors = factor(model, x, v, c_v, c_q, inputs)
@@ -323,7 +324,7 @@ def with_stiffness(model, stiffness):
     return eqx.tree_at(lambda m: m.wires.stiffness, model, jnp.asarray(np.full(6, stiffness)))
 
 
-@eqx.filter_jit
+@quick_jit
 def slopes_of(model, q):
     """The slopes of the energy of weight and material, and of the wires' lengths."""
     still = Coordinates(jnp.zeros_like(q), jnp.zeros(6))

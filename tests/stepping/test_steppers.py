@@ -12,7 +12,7 @@ from hydrostat.mechanics.energy import momentum
 from hydrostat.mechanics.model import make_model, no_inputs
 from hydrostat.robots.finger_formulas import FingerFormulas, FingerLoads
 from hydrostat.segments import StrainSegment
-from hydrostat.stepping import RK4, SDIRK2, LinearImplicitEuler
+from hydrostat.stepping import RK4, SDIRK2, LinearImplicitEuler, Reference
 from hydrostat.stepping.base import State, positions, rest_state, velocities
 
 LENGTH, RADIUS, YOUNG, DENSITY, TIP_MASS = 0.3, 1e-3, 60e9, 6450.0, 0.02
@@ -45,7 +45,7 @@ def reference():
     def ode(_, y):
         return np.concatenate([y[2:], np.asarray(slope(jnp.asarray(y[:2]), jnp.asarray(y[2:])))])
 
-    return solve_ivp(ode, (0.0, SECONDS), np.zeros(4), rtol=1e-11, atol=1e-13, method="DOP853").y[:2, -1]
+    return solve_ivp(ode, (0.0, SECONDS), np.zeros(4), rtol=1e-13, atol=1e-15, method="DOP853").y[:2, -1]
 
 
 def final_angles(model, stepper, steps):
@@ -63,15 +63,25 @@ def final_angles(model, stepper, steps):
 
 @pytest.mark.parametrize(
     ("stepper", "steps"),
-    [(LinearImplicitEuler(), (400, 800)), (SDIRK2(tolerance=1e-13), (50, 100)), (RK4(), (160, 320))],
-    ids=["linear implicit", "sdirk2", "rk4"],
+    [
+        (LinearImplicitEuler(), (400, 800)),
+        (SDIRK2(tolerance=1e-13), (50, 100)),
+        (RK4(), (160, 320)),
+        (Reference(tolerance=None), (18, 24)),
+    ],
+    ids=["linear implicit", "sdirk2", "rk4", "reference"],
 )
 def test_order(model, reference, stepper, steps):
     errors = [np.linalg.norm(final_angles(model, stepper, count) - reference) for count in steps]
-    slope = np.log2(errors[0] / errors[1])
+    slope = np.log(errors[0] / errors[1]) / np.log(steps[1] / steps[0])
     # Two points of the curve: its next term is worth a tenth or two at these steps.
     assert slope == pytest.approx(stepper.order, abs=0.3)
     assert errors[1] < 0.05 * np.linalg.norm(reference)
+
+
+def test_reference_takes_as_many_steps_as_its_tolerance_asks_for(model, reference):
+    # Errors of a step's size are summed over the steps, some hundred of them.
+    assert final_angles(model, Reference(tolerance=1e-10), 2) == pytest.approx(reference, abs=1e-8)
 
 
 def test_a_free_arm_keeps_its_momentum_as_the_order_says(model):
