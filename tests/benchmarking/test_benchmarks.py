@@ -16,7 +16,8 @@ from hydrostat.scenarios.base import Progress
 
 def test_cases_are_listed(capsys):
     assert main(["bench"]) == 0
-    assert all(name in capsys.readouterr().out for name in CASES)
+    printed = capsys.readouterr().out
+    assert all(name in printed for name in CASES)
     assert main(["bench", "--json"]) == 0
     assert [case["name"] for case in json.loads(capsys.readouterr().out)["cases"]] == list(CASES)
 
