@@ -8,11 +8,12 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 SOURCES := pyproject.toml constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint docs bench format lock clean
+.PHONY: help demo test slow lint docs bench format lock clean
 
 help:
 	@echo "make demo    run the best scenario there is: a table, a picture, a replay (results/)"
 	@echo "make test    everything a newcomer needs to trust"
+	@echo "make slow    the tests that take long, before a release"
 	@echo "make lint    ruff, pyright"
 	@echo "make docs    the documentation site, in site/"
 	@echo "make bench   this machine's speed, side by side with other programs"
@@ -46,7 +47,10 @@ demo: $(VENV)/.run
 	@$(BIN)/hydrostat run tentacle-move
 
 test: $(VENV)/.dev
-	@$(BIN)/python -m pytest -n 2 --dist worksteal
+	@$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
+
+slow: $(VENV)/.dev
+	@$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
 
 lint: $(VENV)/.dev
 	@$(BIN)/ruff check .

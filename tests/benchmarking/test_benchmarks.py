@@ -32,6 +32,7 @@ def test_an_unknown_case_is_one_line_before_jax_is_loaded():
     assert done.stderr == "hydrostat: benchmark must be one of rod, scaling; got 'rope'\n"
 
 
+@pytest.mark.slow
 def test_rod_in_small():
     metrics = rod.measure(Progress(), steps_ms=(2.0, 5.0), seconds=0.05)
     assert metrics["steps_ms"] == [2.0, 5.0]

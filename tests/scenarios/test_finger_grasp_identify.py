@@ -85,6 +85,7 @@ def test_first_touch_is_where_finger_and_object_meet(grasped):
     assert places[np.argmin(gaps(first))] == pytest.approx(report["metrics"]["first_touch_fraction"], abs=1e-12)
 
 
+@pytest.mark.slow
 def test_order_of_the_tendons_does_not_matter(grasped, tmp_path):
     spec = finger()
     other = replace(spec, tendons=spec.tendons[::-1])
@@ -92,6 +93,7 @@ def test_order_of_the_tendons_does_not_matter(grasped, tmp_path):
     assert report["metrics"] == pytest.approx(grasped[0]["metrics"], rel=1e-6)
 
 
+@pytest.mark.slow
 def test_nothing_to_grasp(tmp_path):
     settings = {**GRASP, "object_position": [0.0, 5.0]}
     metrics = run_scenario("finger-grasp", settings=settings, out=tmp_path, figures=False)["metrics"]

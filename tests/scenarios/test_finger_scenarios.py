@@ -80,6 +80,7 @@ def test_release(capsys, tmp_path):
     assert energy[0] == pytest.approx(data["energy_undamped"].sum("kind").values[0])
 
 
+@pytest.mark.slow
 def test_release_tells_the_same_twice(capsys, tmp_path):
     keys = ("--set", "tip_masses_g=[20]", "--set", "seconds=2")
     one, other = (run(capsys, tmp_path, "finger-release", *keys) for _ in range(2))
@@ -89,6 +90,7 @@ def test_release_tells_the_same_twice(capsys, tmp_path):
     assert np.array_equal(first, second)
 
 
+@pytest.mark.slow
 def test_energy_drift_falls_with_the_step(capsys, tmp_path):
     keys = ("--set", "tip_masses_g=[0]", "--set", "seconds=2")
     coarse, fine = (
@@ -99,6 +101,7 @@ def test_energy_drift_falls_with_the_step(capsys, tmp_path):
     assert 6.0 < coarse / fine < 10.0
 
 
+@pytest.mark.slow
 def test_a_users_rod(capsys, tmp_path):
     robot = tmp_path / "odd.toml"
     robot.write_text(ODD_ROD)
@@ -175,6 +178,7 @@ def test_convergence(capsys, tmp_path):
     assert data["arcs"].values.tolist() == [2, 4, 8, 16, 4, 16, 4, 16]
 
 
+@pytest.mark.slow
 def test_figures_and_replays_are_written(capsys, tmp_path):
     for scenario, keys in (("finger-release", ("--set", "seconds=2")), ("finger-statics", ())):
         settings = ("--set", "tip_masses_g=[0, 20]", *keys)
