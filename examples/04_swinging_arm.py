@@ -29,4 +29,5 @@ for name, inputs in (("alone", None), ("pushed", push)):
     q = equilibrium(model, inputs).q
     rest = 1e3 * kinematics.tip_pose(arm, q).position
     slowest = vibrations(model, q, inputs).frequencies[:2]
-    print(f"{name}: rests at ({rest[0]:.0f}, {rest[1]:.0f}, {rest[2]:.0f}) mm, swings at {slowest[0]:.2f}, {slowest[1]:.2f} Hz")
+    print(f"{name}: rests at ({rest[0]:.0f}, {rest[1]:.0f}, {rest[2]:.0f}) mm")
+    print(f"{name}: swings at {slowest[0]:.2f} and {slowest[1]:.2f} Hz")

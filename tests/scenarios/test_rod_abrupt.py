@@ -52,7 +52,9 @@ def test_energy_does_not_grow(capsys, tmp_path):
         assert np.all(np.diff(one["time"]) > 0.0)
 
 
-def test_a_run_that_diverges_is_exit_3_and_keeps_what_it_had(capsys, tmp_path, coarse):
+def test_a_run_that_diverges_is_exit_3_and_keeps_what_it_had(capsys, tmp_path, coarse, monkeypatch):
+    # Every step that is tried for the advice is compiled; tests/stepping looks at the advice itself.
+    monkeypatch.setattr("hydrostat.stepping.simulation._ADVICE_HALVINGS", 1)
     # Bent into a hook, and then a step of a second.
     keys = ("dt_ms=[0.5, 1000.0, 1.0]", "pull_n=[0.0, 6.0, 4.0]", "seconds=0.02")
     code, out, err = run(capsys, tmp_path, "--robot", coarse, *(part for key in keys for part in ("--set", key)))
@@ -60,7 +62,7 @@ def test_a_run_that_diverges_is_exit_3_and_keeps_what_it_had(capsys, tmp_path, c
     assert out == ""
     assert err.count("\n") == 1
     assert "undamped, 1000 ms: the simulation diverged after 0 s at dt = 1 s, in segment " in err
-    assert "the largest step that goes on from there is about " in err
+    assert "the largest step that goes on" in err or "no smaller step was found that goes on" in err
     assert str(tmp_path / "rod-abrupt") in err
     data = hydrostat.load(tmp_path / "rod-abrupt")
     assert not data.attrs["complete"]
