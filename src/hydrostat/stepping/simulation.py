@@ -148,7 +148,16 @@ class Simulation(eqx.Module):
 
     def _advance(self, inputs: InputFunction, state: State, start: float, rows: int, every: int) -> _Outcome:
         """So many rows, every so many steps."""
-        arguments = (self.model, self.stepper, inputs, state, jnp.asarray(start), jnp.asarray(self.dt), rows, every)
+        arguments = (
+            self.model,
+            self.stepper,
+            inputs,
+            state,
+            jnp.asarray(start),
+            jnp.asarray(self.dt),
+            rows,
+            jnp.asarray(every),
+        )
         kind = jax.tree.structure(arguments)
         if kind not in _NOT_AS_ONE:
             try:
@@ -188,11 +197,11 @@ _NOT_AS_ONE: set = set()
 
 
 @quick_jit
-def _rollout(model, stepper, inputs, state, start, dt, rows: int, every: int, as_one: bool) -> _Outcome:
+def _rollout(model, stepper, inputs, state, start, dt, rows: int, every, as_one: bool) -> _Outcome:
     """The compiled loop over rows and steps."""
 
     def roll(dynamic):
-        model, stepper, inputs, state, start, dt = eqx.combine(dynamic, static)
+        model, stepper, inputs, state, start, dt, every = eqx.combine(dynamic, static)
 
         def row(carry, index):
             state, good, count = carry
@@ -209,7 +218,7 @@ def _rollout(model, stepper, inputs, state, start, dt, rows: int, every: int, as
         begin = (state, jnp.asarray(True), jnp.asarray(0))
         return jax.lax.scan(row, begin, jnp.arange(rows))[1]
 
-    dynamic, static = eqx.partition((model, stepper, inputs, state, start, dt), eqx.is_array)
+    dynamic, static = eqx.partition((model, stepper, inputs, state, start, dt, every), eqx.is_array)
     return as_one_function(roll, dynamic) if as_one else roll(dynamic)
 
 
