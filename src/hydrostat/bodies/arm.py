@@ -7,7 +7,7 @@ from jaxtyping import Array, Float
 from hydrostat.bodies.material import Material
 from hydrostat.bodies.section import Section
 from hydrostat.lie import SE3
-from hydrostat.segments import StrainSegment
+from hydrostat.segments import AbstractSegment
 
 
 class Arm(eqx.Module):
@@ -17,7 +17,7 @@ class Arm(eqx.Module):
     of the arm is an array q of shape (n, k).
     """
 
-    segments: StrainSegment
+    segments: AbstractSegment
     section: Section
     material: Material
     T_world_base: SE3

@@ -136,15 +136,17 @@ def make_model(
     skin_points: int = 0,
     surroundings: AbstractSurroundings | None = None,
     constant_volume: bool = False,
+    plates: Float[Array, "n 6"] | None = None,
 ) -> Model:
-    """The model of an arm.
+    """The model of an arm: a rod by its sections and material, or rigid plates.
 
     **Arguments:** `points`: Gauss points per segment; `gravity` [m/s^2]; `lumps`: (place, mass [kg]) or (place, mass,
     moment of inertia [kg m^2]) each, a place being a fraction 0 ... 1 of the arm's rest length; `load_places`: places
     where loads act; `rest`: coordinates of the unstressed arm; `free_base`: whether the base is a body that moves, of
     mass `base_mass` and moment of inertia `base_inertia`; `friction`: torque per rate of each segment's bend angle
     [N m s]; `skin_points`: nodes per segment that meet the surroundings, the last one at its tip;
-    `constant_volume`: whether the section narrows as the arm stretches.
+    `constant_volume`: whether the section narrows as the arm stretches; `plates`: diagonal spatial inertias of rigid
+    plates at the segments' ends, of arms that are no rod: they have no other mass and no stiffness.
     """
     gravity = _checked_vector("gravity", gravity)
     for name, value in (("youngs_modulus", arm.material.youngs_modulus), ("density", arm.material.density)):
@@ -164,8 +166,12 @@ def make_model(
             ),
         )
     lump_inertia = jnp.stack([_six(j, m) for _, m, j in lumps]) if lumps else jnp.zeros((0, 6))
-    fractions, _ = gauss_points(points)
-    damped = damping(arm, points)
+    if plates is None:
+        fractions, _ = gauss_points(points)
+        inertia, elastic, damped = node_inertias(arm, points), stiffness(arm, points), damping(arm, points)
+    else:
+        fractions, inertia = jnp.ones(1), plates[:, None]
+        elastic = damped = jnp.zeros((arm.count, arm.coordinates))
     if friction is not None:
         damped = damped + _bend_friction(arm, jnp.asarray(friction, float))
     if constant_volume and "stretch" not in arm.segments.modes:
@@ -173,8 +179,8 @@ def make_model(
     return Model(
         arm=arm,
         fractions=jnp.asarray(fractions),
-        inertia=node_inertias(arm, points),
-        stiffness=stiffness(arm, points),
+        inertia=inertia,
+        stiffness=elastic,
         damping=damped,
         rest=arm.straight() if rest is None else jnp.asarray(rest, float),
         gravity=gravity,

@@ -145,7 +145,7 @@ def _all_points(model: Model, q, v) -> list[Points]:
 
 def stretch_of(model: Model, q: Float[Array, "n k"]) -> Float[Array, " n"]:
     """The axial strain component of each segment; 1 for an arm that cannot stretch."""
-    return jax.vmap(lambda segment, q: segment.strain(q)[5])(model.arm.segments, q)
+    return jax.vmap(lambda segment, q: segment.stretch(q))(model.arm.segments, q)
 
 
 def skin_nodes(model: Model, motion: Motion, q: Float[Array, "n k"]) -> Nodes:

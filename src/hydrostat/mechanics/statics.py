@@ -59,9 +59,9 @@ def equilibrium(model: AnyModel, inputs: Inputs | None = None, q=None, load_step
 
 
 def _turns(model: AnyModel, q):
-    """Strain times length of every coordinate: what is comparable between arms [rad]."""
-    lengths = [arm.arm.segments.length[:, None] for arm in branches(model)]
-    return joined(model, [length * part for length, part in zip(lengths, split(model, q), strict=True)])
+    """What every coordinate is worth at its segment's end: what is comparable between arms [rad or m]."""
+    scales = [arm.arm.segments.scale[:, None] for arm in branches(model)]
+    return joined(model, [scale * part for scale, part in zip(scales, split(model, q), strict=True)])
 
 
 @quick_jit

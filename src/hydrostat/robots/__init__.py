@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from hydrostat.robots.catalogue import ROBOTS, find_robot
 from hydrostat.robots.file import format_robot, parse_robot, read_robot
 from hydrostat.robots.finger import FRICTION, LENGTHS, RADIUS, TENDON_OFFSET, YOUNGS_MODULUS
-from hydrostat.robots.spec import RobotSpec
+from hydrostat.robots.spec import LegsSpec, RobotSpec
+from hydrostat.robots.stewart_arm import BASE_RADIUS, LENGTH, SEGMENTS
 
 if TYPE_CHECKING:
     from hydrostat.mechanics import Model
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ROBOTS",
+    "LegsSpec",
     "RobotSpec",
     "find_robot",
     "finger",
@@ -25,6 +27,7 @@ __all__ = [
     "parse_robot",
     "read_robot",
     "robot_model",
+    "stewart_arm",
     "tentacle",
 ]
 
@@ -82,3 +85,17 @@ def finger(
             modes=modes,
         )
     )
+
+
+def stewart_arm(
+    segments: int = SEGMENTS,
+    length: float = LENGTH,
+    base_radius: float = BASE_RADIUS,
+    taper: float | None = None,
+    legs: LegsSpec | None = None,
+) -> "Robot":
+    """Lafmejani's chain of platforms, built; `hydrostat.robots.stewart_arm` the module says what is assumed."""
+    from hydrostat.robots.build import build_robot
+    from hydrostat.robots.stewart_arm import stewart_arm as specification
+
+    return build_robot(specification(segments, length, base_radius, taper, legs))

@@ -5,12 +5,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from hydrostat.actuation import Stepper, Tendons
+from hydrostat.actuation import Legs, Stepper, Tendons, make_legs, rest_poses
 from hydrostat.bodies import Arm, Material, Section
 from hydrostat.errors import InputError
 from hydrostat.lie import SE3
-from hydrostat.robots.spec import MODES, RobotSpec
-from hydrostat.segments import StrainSegment
+from hydrostat.robots.spec import MODES, LegsSpec, RobotSpec
+from hydrostat.segments import StewartSegment, StrainSegment
+from hydrostat.segments.stewart import named_faults
 
 
 class LumpedMasses(eqx.Module):
@@ -25,7 +26,7 @@ class LumpedMasses(eqx.Module):
 
 
 class Robot(eqx.Module):
-    """An arm of n segments with the masses it carries, its tendons and its motors."""
+    """An arm of n segments with the masses it carries, its tendons and its motors, or its legs."""
 
     arm: Arm
     masses: LumpedMasses
@@ -33,6 +34,9 @@ class Robot(eqx.Module):
     """Torque of the structure's friction per rate of each segment's bend angle [N m s]."""
     tendons: Tendons
     motor: Stepper | None
+    legs: Legs | None
+    plates: Float[Array, "n 6"] | None
+    """Diagonal spatial inertias of a chain of platforms' plates; None for a continuum arm."""
     name: str = eqx.field(static=True)
 
     def require_motor(self) -> Stepper:
@@ -44,16 +48,10 @@ class Robot(eqx.Module):
 
 def build_robot(spec: RobotSpec) -> Robot:
     """The robot that a specification describes."""
-    used = {mode for segment in spec.segments for mode in segment.modes}
-    modes = tuple(mode for mode in MODES if mode in used)
     count = len(spec.segments)
+    segments = _strain_segments(spec) if spec.legs is None else _platforms(spec, spec.legs)
     arm = Arm(
-        segments=StrainSegment(
-            length=[segment.length for segment in spec.segments],
-            modes=modes,
-            rest_strain=_rest_strain(spec),
-            free=[[mode in segment.modes for mode in modes] for segment in spec.segments],
-        ),
+        segments=segments,
         section=Section(*jnp.array([segment.radius for segment in spec.segments]).T),
         material=Material(
             *(
@@ -78,7 +76,51 @@ def build_robot(spec: RobotSpec) -> Robot:
         inertia=jnp.array([mass.inertia for mass in spec.masses], float),
     )
     friction = jnp.array([segment.friction for segment in spec.segments])
-    return Robot(arm, masses, friction, _tendons(spec), motor, spec.name)
+    legs = plates = None
+    if spec.legs is not None and isinstance(segments, StewartSegment):
+        limits = (spec.legs.length_range, spec.legs.max_stroke, spec.legs.max_rate, spec.legs.max_force)
+        legs = make_legs(segments, *limits)
+        plates = jnp.asarray(_plates(spec, spec.legs))
+    return Robot(arm, masses, friction, _tendons(spec), motor, legs, plates, spec.name)
+
+
+def _strain_segments(spec: RobotSpec) -> StrainSegment:
+    """The segments of a continuum arm."""
+    used = {mode for segment in spec.segments for mode in segment.modes}
+    modes = tuple(mode for mode in MODES if mode in used)
+    return StrainSegment(
+        length=[segment.length for segment in spec.segments],
+        modes=modes,
+        rest_strain=_rest_strain(spec),
+        free=[[mode in segment.modes for mode in modes] for segment in spec.segments],
+    )
+
+
+def _platforms(spec: RobotSpec, legs: LegsSpec) -> StewartSegment:
+    """The segments of a chain of platforms; legs that cannot hold their plate are refused."""
+    segments = StewartSegment(
+        length=[segment.length for segment in spec.segments],
+        radius=[segment.radius[0] for segment in spec.segments],
+        taper=[segment.radius[1] / segment.radius[0] for segment in spec.segments],
+        lower_deg=legs.lower_azimuths_deg,
+        upper_deg=legs.upper_azimuths_deg,
+    )
+    for fault in named_faults(segments, rest_poses(segments)):
+        raise InputError(f"the legs of {spec.name} do not hold it at rest: {fault}; their joints must be other ones")
+    return segments
+
+
+def _plates(spec: RobotSpec, legs: LegsSpec) -> np.ndarray:
+    """The upper plates as discs of their rest radius, with the pistons below and the cylinders above on their rims."""
+    rows = []
+    for number, segment in enumerate(spec.segments, 1):
+        rim = segment.radius[1]
+        disc = spec.material.density * np.pi * rim**2 * legs.plate_thickness
+        halves = 3.0 * legs.leg_mass * (1 if number == len(spec.segments) else 2)
+        about_axis = (0.5 * disc + halves) * rim**2
+        about_diameter = about_axis / 2.0 + disc * legs.plate_thickness**2 / 12.0
+        rows.append([about_diameter, about_diameter, about_axis] + [disc + halves] * 3)
+    return np.array(rows)
 
 
 def _rest_strain(spec: RobotSpec) -> np.ndarray:

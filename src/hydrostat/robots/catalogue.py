@@ -11,6 +11,7 @@ from hydrostat.robots.file import read_robot
 from hydrostat.robots.finger import finger
 from hydrostat.robots.rod import rod
 from hydrostat.robots.spec import RobotSpec
+from hydrostat.robots.stewart_arm import stewart_arm
 from hydrostat.robots.tentacle import tentacle
 
 
@@ -36,6 +37,11 @@ ROBOTS = {
         ),
         Entry("finger", "two planar arcs of a Nitinol rod, a pair of tendons, 0.6 m, horizontal (Dehghani)", finger),
         Entry("rod", "a Nitinol rod of 20 segments with all six strains and 50 g at its tip, 0.6 m, horizontal", rod),
+        Entry(
+            "stewart_arm",
+            "twenty platforms on six legs each, of constant volume, 5 m, upright (Lafmejani)",
+            stewart_arm,
+        ),
     )
 }
 

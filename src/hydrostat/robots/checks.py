@@ -6,8 +6,23 @@ from hydrostat.errors import InputError, listed
 from hydrostat.robots.spec import RobotSpec
 
 
+def check_platforms(spec: RobotSpec) -> None:
+    """Refuse a robot that is not a chain of platforms."""
+    if spec.legs is None:
+        raise InputError(
+            f"this scenario needs a chain of platforms, such as stewart_arm; got {spec.name} without [legs]"
+        )
+
+
+def check_continuum(spec: RobotSpec) -> None:
+    """Refuse a chain of platforms."""
+    if spec.legs is not None:
+        raise InputError(f"this scenario needs a continuum arm, of segments with modes; got {spec.name} with [legs]")
+
+
 def check_wire_driven(spec: RobotSpec) -> None:
     """Refuse a robot whose shape its wires do not determine, or that has no motors to pull them."""
+    check_continuum(spec)
     for number, tendon in enumerate(spec.tendons, 1):
         if tendon.turn_deg:
             raise InputError(
@@ -32,6 +47,7 @@ def check_wire_driven(spec: RobotSpec) -> None:
 
 def check_finger(spec: RobotSpec) -> None:
     """Refuse a robot that is not a planar finger of two arcs with a tendon on either side."""
+    check_continuum(spec)
     if len(spec.segments) != 2:
         raise InputError(f"this scenario needs a finger of 2 segments, its arcs; got {len(spec.segments)}")
     for number, segment in enumerate(spec.segments, 1):
@@ -48,6 +64,7 @@ def check_finger(spec: RobotSpec) -> None:
 
 def check_two_arcs(spec: RobotSpec) -> None:
     """Refuse a robot that is not a planar arm of two arcs; what pulls at it does not matter."""
+    check_continuum(spec)
     if len(spec.segments) != 2:
         raise InputError(f"this scenario needs an arm of 2 segments, its arcs; got {len(spec.segments)}")
     for number, segment in enumerate(spec.segments, 1):
@@ -65,6 +82,7 @@ def check_two_arcs(spec: RobotSpec) -> None:
 
 def check_bends_both_ways(spec: RobotSpec) -> None:
     """Refuse a robot that cannot be pulled out of a plane."""
+    check_continuum(spec)
     for number, segment in enumerate(spec.segments, 1):
         if not {"bend_x", "bend_y"} <= set(segment.modes):
             raise InputError(

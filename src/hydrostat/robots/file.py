@@ -6,9 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from hydrostat.errors import InputError, listed, shown, whole
-from hydrostat.robots.spec import BaseSpec, MassSpec, MaterialSpec, MotorSpec, RobotSpec, SegmentSpec, TendonSpec
+from hydrostat.robots.spec import (
+    BaseSpec,
+    LegsSpec,
+    MassSpec,
+    MaterialSpec,
+    MotorSpec,
+    RobotSpec,
+    SegmentSpec,
+    TendonSpec,
+)
 
-_TOP = ("name", "notes", "base", "arm", "material", "mass", "tendon", "motor")
+_TOP = ("name", "notes", "base", "arm", "material", "mass", "tendon", "motor", "legs")
 _LARGEST_FILE = 1_000_000  # bytes
 _START = "`hydrostat new FILE.toml` writes one to start from"
 
@@ -47,7 +56,7 @@ def parse_robot(text: str) -> RobotSpec:
     if not segments:
         raise InputError(f"it must hold at least one [[arm.segment]]; it has none; {_START}")
     parts: dict = {"name": table.get("name", "my arm"), "segments": _segments(segments)}
-    for key, kind in (("base", BaseSpec), ("material", MaterialSpec), ("motor", MotorSpec)):
+    for key, kind in (("base", BaseSpec), ("material", MaterialSpec), ("motor", MotorSpec), ("legs", LegsSpec)):
         if key in table:
             parts[key] = _build(kind, table[key], f"[{key}]")
     for key, name, kind in (("mass", "masses", MassSpec), ("tendon", "tendons", TendonSpec)):
@@ -135,8 +144,11 @@ def format_robot(spec: RobotSpec) -> str:
         "preshape_deg": "bend of the unloaded segment about x and about y",
         "disc_radius": "m, of the discs that guide tendons outside the body; left out where tendons run inside it",
     }
+    if spec.legs:
+        comments = {"length": "m, distance of the plates at rest", "radius": "m, of the lower and the upper ring"}
     for segment in spec.segments:
-        lines += ["", "[[arm.segment]]", *_entries(segment, comments)]
+        entries = _entries(segment, comments)
+        lines += ["", "[[arm.segment]]", *(entries[:2] if spec.legs else entries)]
         comments = {}
     units = {"youngs_modulus": "Pa", "density": "kg/m^3", "viscosity": "Pa s"}
     lines += ["", "[material]", *_entries(spec.material, units)]
@@ -169,6 +181,18 @@ def format_robot(spec: RobotSpec) -> str:
             "max_pulse_rate": "1/s",
         }
         lines += ["", "[motor]", *_entries(spec.motor, units)]
+    if spec.legs:
+        comments = {
+            "lower_azimuths_deg": "of the six legs' joints on every lower plate, from +x towards +y",
+            "upper_azimuths_deg": "of the same legs' joints on the upper plate",
+            "length_range": "shortest and longest length of a leg, over that at rest",
+            "max_stroke": "m, by which a leg can be longer or shorter than at rest",
+            "max_rate": "m/s",
+            "max_force": "N",
+            "leg_mass": "kg, of one leg: half of it counts with either plate",
+            "plate_thickness": "m; discs of the material above",
+        }
+        lines += ["", "[legs]", *_entries(spec.legs, comments)]
     return "\n".join(lines) + "\n"
 
 

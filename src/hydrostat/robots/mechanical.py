@@ -20,7 +20,7 @@ def robot_model(
     wire_stiffness: float = WIRE_STIFFNESS,
     **options,
 ) -> Model:
-    """The model of a robot with its lumped masses, friction and wires.
+    """The model of a robot with its lumped masses, friction and wires, or with the plates of its platforms.
 
     **Arguments:** `drive`: what the motors hold, the wires' tension or their length; `wire_stiffness`: tension per
     relative stretch of wires that are driven by their length [N]; `options`: as those of `make_model`.
@@ -37,4 +37,6 @@ def robot_model(
         wires = Wires(robot.tendons, stiffness, damping)
     elif drive == "length":
         raise InputError(f"{robot.name} has no tendons to drive; add [[tendon]] tables")
+    if robot.plates is not None:
+        return make_model(robot.arm, gravity=gravity, lumps=list(lumps), plates=robot.plates, **options)
     return make_model(robot.arm, gravity=gravity, lumps=list(lumps), friction=robot.friction, wires=wires, **options)

@@ -175,6 +175,54 @@ class MassSpec:
 
 
 @dataclass(frozen=True)
+class LegsSpec:
+    """The six legs of every segment of a chain of platforms, and what their actuators can do."""
+
+    lower_azimuths_deg: tuple[float, ...] = (150.0, 150.0, 270.0, 270.0, 30.0, 30.0)
+    """Of the legs' joints on the lower plate, from +x towards +y [deg]."""
+    upper_azimuths_deg: tuple[float, ...] = (90.0, 210.0, 210.0, 330.0, 330.0, 90.0)
+    """Of the same legs' joints on the upper plate [deg]."""
+    length_range: tuple[float, ...] = (0.4, 2.5)
+    """Shortest and longest length of a leg, over its rest length."""
+    max_stroke: float = 0.7
+    """By how much a leg can be longer or shorter than at rest [m]."""
+    max_rate: float = 2.0
+    """[m/s]"""
+    max_force: float = 5e3
+    """[N]"""
+    leg_mass: float = 0.1
+    """Of one leg [kg]; its cylinder counts with the lower plate, its piston, the other half, with the upper one."""
+    plate_thickness: float = 5e-3
+    """[m]; the plates are discs of the robot's material."""
+
+    def __post_init__(self):
+        lower = errors.numbers("lower_azimuths_deg", self.lower_azimuths_deg, 6, **ANGLE)
+        upper = errors.numbers("upper_azimuths_deg", self.upper_azimuths_deg, 6, **ANGLE)
+        low, high = errors.numbers("length_range", self.length_range, 2, above=0.0, most=100.0)
+        if not low < 1.0 < high:
+            raise InputError(f"`length_range` must lie around 1, the length at rest; got {low:g} to {high:g}")
+        legs = [(a % 360.0, b % 360.0) for a, b in zip(lower, upper, strict=True)]
+        for i, leg in enumerate(legs):
+            if leg in legs[:i]:
+                raise InputError(
+                    f"no two legs may join the same places; got legs {legs.index(leg) + 1} and {i + 1} both from "
+                    f"{leg[0]:g} to {leg[1]:g} deg"
+                )
+        checked = {
+            "lower_azimuths_deg": lower,
+            "upper_azimuths_deg": upper,
+            "length_range": (low, high),
+            "max_stroke": errors.number("max_stroke", self.max_stroke, **SIZE),
+            "max_rate": errors.number("max_rate", self.max_rate, above=0.0, most=1e6),
+            "max_force": errors.number("max_force", self.max_force, above=0.0, most=1e12),
+            "leg_mass": errors.number("leg_mass", self.leg_mass, **MASS),
+            "plate_thickness": errors.number("plate_thickness", self.plate_thickness, **SIZE),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True)
 class MotorSpec:
     """The stepper motors, one per wire, each on a screw."""
 
@@ -217,6 +265,8 @@ class RobotSpec:
     notes: str = ""
     """Where the numbers come from."""
     masses: tuple[MassSpec, ...] = ()
+    legs: LegsSpec | None = None
+    """Of a chain of platforms, whose segments have six legs each and no modes; None for a continuum arm."""
 
     def __post_init__(self):
         errors.text("name", self.name)
@@ -228,6 +278,19 @@ class RobotSpec:
             raise InputError(f"a robot can have at most {_MOST_MASSES} masses; got {len(self.masses)}")
         for index, tendon in enumerate(self.tendons, 1):
             self._check_tendon(index, tendon)
+        if self.legs is not None:
+            self._check_platforms()
+
+    def _check_platforms(self):
+        """A chain of platforms has what its segments are, and nothing of a continuum arm."""
+        if self.tendons:
+            raise InputError(f"a robot with [legs] must have no tendons; got {len(self.tendons)}")
+        for number, segment in enumerate(self.segments, 1):
+            if segment.friction or any(segment.preshape_deg) or segment.disc_radius is not None:
+                raise InputError(
+                    f"a segment of a robot with [legs] is its length and radius alone; got friction, preshape_deg or "
+                    f"disc_radius in segment {number}"
+                )
 
     def _check_tendon(self, index: int, tendon: TendonSpec):
         """A tendon must end on the arm and run inside its body or discs, and all tendons must be of one kind."""

@@ -1,7 +1,13 @@
 """The scenarios that hydrostat knows by name, with their keys."""
 
 from hydrostat.errors import InputError, listed, shown
-from hydrostat.robots.checks import check_bends_both_ways, check_finger, check_two_arcs, check_wire_driven
+from hydrostat.robots.checks import (
+    check_bends_both_ways,
+    check_finger,
+    check_platforms,
+    check_two_arcs,
+    check_wire_driven,
+)
 from hydrostat.scenarios.base import Key, Scenario
 
 _WIRE_DRIVEN = "arms with bend_x, bend_y segments and three or more tendons ending at each; stepper motors"
@@ -9,6 +15,45 @@ _WIRE_DRIVEN = "arms with bend_x, bend_y segments and three or more tendons endi
 _FINGERS = "fingers of two segments with the mode bend_y and a tendon on either side"
 
 _TWO_ARCS = "planar arms of two segments with the mode bend_y, in any direction; tendons and motors are left out"
+
+
+_PLATFORMS = "chains of platforms: robots with [legs]"
+
+_TRACKING_KEYS = (
+    Key("controller", "paper", "", "paper: the switching regulator, without limits; continuous: ours, within "
+        "limits; decentralised: the same by agents", options=("paper", "continuous", "decentralised")),
+    Key("dt_ms", 2.0, "ms", "control tick", above=0.0, most=100.0),
+    Key("targets", 21, "", "points of the path that count as targets", least=2, most=10_000),
+    Key("gamma_m", 0.05, "m", "how near the tip must come to a target", above=0.0, most=100.0),
+    Key("gain", 20.0, "1/s", "of the paper's regulator", above=0.0, most=1e4),
+    Key("seconds_max", 60.0, "s", "when the paper's controller gives up", above=0.0, most=3600.0),
+    Key("approach_seconds", 1.0, "s", "time to come to the path, continuous and decentralised", above=0.0, most=600.0),
+    Key("seconds", 5.0, "s", "time for the path, continuous and decentralised", above=0.0, most=600.0),
+    Key("tracking_gain", 100.0, "1/s", "how fast errors fade, continuous and decentralised", least=0.0, most=1e4),
+    Key("orientation", "free", "", "of the tip: free; held as at rest; along the path's tangent",
+        options=("free", "held", "tangent")),
+    Key("favour", "rest", "", "what the arm does with its freedom: return to its rest shape; elongation rather than "
+        "bends; bending rather than stretch; nothing", options=("rest", "elongation", "bending", "nothing")),
+    Key("posture_gain", 1.0, "1/s", "how fast it does", least=0.0, most=1e3),
+    Key("obstacle", (), "m", "a ball to keep clear of, its centre x, y, z and its radius; continuous alone",
+        least=-1e4, most=1e4, most_entries=4),
+    Key("obstacle_margin", 0.1, "m", "clearance to keep", least=0.0, most=100.0),
+    Key("frozen_segment", 10, "", "segment that is frozen in the second run of the decentralised controller",
+        least=1, most=1000),
+)  # fmt: skip
+
+
+def _tracking(name: str, summary: str, function: str, *more: Key) -> Scenario:
+    """A path to follow."""
+    return Scenario(
+        name=f"track-{name}",
+        summary=summary,
+        robot="stewart_arm",
+        accepts=_PLATFORMS,
+        check_robot=check_platforms,
+        function=f"hydrostat.scenarios.track:{function}",
+        keys=(*more, *_TRACKING_KEYS),
+    )
 
 
 def _weights(*default: float) -> Key:
@@ -215,6 +260,13 @@ SCENARIOS = {
                     above=0.0, most=1e6),
             ),
         ),
+        _tracking("line", "the tip of a chain of platforms follows a straight line", "line"),
+        _tracking("ellipse", "the tip follows an ellipse", "ellipse"),
+        _tracking("sinusoid", "the tip follows a growing sinusoid", "sinusoid"),
+        _tracking("reach", "the tip reaches out, as an octopus does", "reach"),
+        _tracking("fetch", "the tip fetches, from far out back to the base", "fetch"),
+        _tracking("file", "the tip follows your own path", "from_file",
+                  Key("path", "", "", "a CSV file with x, y, z [m] along the path, in the world")),
     )
 }  # fmt: skip
 

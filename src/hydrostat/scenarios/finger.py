@@ -18,6 +18,7 @@ from hydrostat.robots.build import build_robot
 from hydrostat.robots.mechanical import robot_model
 from hydrostat.robots.spec import MODES, MassSpec, RobotSpec
 from hydrostat.scenarios.replaying import tube_of
+from hydrostat.segments import StrainSegment
 from hydrostat.viewer import Line, Tube
 
 _POINTS = 24  # of the drawn axis, per arc
@@ -65,6 +66,7 @@ def plane_of(arm: Arm, positions) -> np.ndarray:
 def bends_of(arm: Arm, q: np.ndarray) -> np.ndarray:
     """The bend of every arc, the preshape included, (..., n) for configurations (..., n, 1) [rad]."""
     segments = arm.segments
+    assert isinstance(segments, StrainSegment)
     return (q[..., 0] + np.asarray(segments.rest_strain)[:, 1]) * np.asarray(segments.length)
 
 

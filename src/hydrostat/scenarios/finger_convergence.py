@@ -26,6 +26,7 @@ from hydrostat.scenarios.finger import (
     tip_position,
     with_weight,
 )
+from hydrostat.segments import StrainSegment
 from hydrostat.stepping import Simulation, rest_state
 from hydrostat.viewer import write_replay
 
@@ -139,6 +140,7 @@ def _first_in_plane(modes: Modes) -> float:
 
 def _mean_curvature(arm: Arm, exact: Sag) -> np.ndarray:
     """Of every arc beyond its rest, from the exact rod [1/m]."""
+    assert isinstance(arm.segments, StrainSegment)
     lengths = np.asarray(arm.segments.length)
     ends = np.minimum(np.concatenate([[0.0], np.cumsum(lengths)]), exact.rod[-1].end)
     return np.diff(exact.at(ends)[:, 0]) / lengths - np.asarray(arm.segments.rest_strain)[:, 1]

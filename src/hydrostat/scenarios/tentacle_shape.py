@@ -1,6 +1,5 @@
 """tentacle-shape: the configuration for a wanted tip pose or a wanted curve."""
 
-import csv
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,8 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.integrate import solve_ivp
 
+from hydrostat.control.paths import read_points
 from hydrostat.control.shapes import CurveFit, configuration, fit_curve, fit_pose
-from hydrostat.errors import InputError, shown
+from hydrostat.errors import InputError
 from hydrostat.lie import SE3
 from hydrostat.mechanics import kinematics
 from hydrostat.results import Variable
@@ -26,7 +26,7 @@ def shape(run: Run) -> Outcome:
     """Fit the arm to a pose and to curves, and say what is left."""
     robot = build_robot(run.robot)
     set_ = run.settings
-    own_curve = read_curve(set_.curve) if set_.curve else None
+    own_curve = read_points(set_.curve) if set_.curve else None
     own_target = _target(set_.target) if set_.target else None
     made = pairs_to_bends(set_.alpha_deg, set_.theta_deg)
     length = float(robot.arm.length)
@@ -133,30 +133,6 @@ def space_curve(robot: Robot, curvature, torsion, points: int = _CURVE_POINTS) -
     start = np.concatenate([np.asarray(base.position), np.asarray(base.rotation).ravel()])
     marks = np.linspace(0.0, float(robot.arm.length), points)
     return solve_ivp(frenet, (0.0, marks[-1]), start, t_eval=marks, rtol=1e-10, atol=1e-12).y[:3].T
-
-
-def read_curve(path: str) -> np.ndarray:
-    """The points of a CSV file with three columns x, y, z [m]; a first line of names is allowed."""
-    try:
-        with Path(path).open(newline="", encoding="utf-8") as file:
-            rows = [row for row in csv.reader(file) if any(cell.strip() for cell in row)]
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise InputError(f"curve file {shown(path)} could not be read: {reason}") from None
-    points = []
-    for number, row in enumerate(rows, 1):
-        try:
-            x, y, z = map(float, row)
-        except ValueError:
-            if number == 1:  # a line of names
-                continue
-            raise InputError(
-                f"line {number} of curve file {shown(path)} must be three numbers x, y, z; got {shown(','.join(row))}"
-            ) from None
-        points.append((x, y, z))
-    if not points:
-        raise InputError(f"curve file {shown(path)} must hold points x, y, z; it holds none")
-    return np.array(points)
 
 
 def _target(values: tuple[float, ...]) -> tuple[SE3, str]:

@@ -1,6 +1,7 @@
 """Segments: the short pieces that an arm is a chain of."""
 
 from hydrostat.segments.base import AbstractSegment
+from hydrostat.segments.stewart import StewartSegment
 from hydrostat.segments.strain import MODES, Arc, StrainSegment
 
-__all__ = ["MODES", "AbstractSegment", "Arc", "StrainSegment"]
+__all__ = ["MODES", "AbstractSegment", "Arc", "StewartSegment", "StrainSegment"]

@@ -3,7 +3,7 @@
 import abc
 
 import equinox as eqx
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from hydrostat.lie import SE3
 
@@ -15,10 +15,26 @@ class AbstractSegment(eqx.Module):
     segment, 0 at the base and 1 at the tip. Everything here is for one segment; an arm stacks its segments and maps.
     """
 
+    length: eqx.AbstractVar[Float[Array, "*batch"]]
+    """Rest length L [m]."""
+    free: eqx.AbstractVar[Bool[Array, "*batch k"]]
+    """Which of the coordinates this very segment can use; segments of one arm may differ in it."""
+    modes: eqx.AbstractVar[tuple[str, ...]]
+    """The names of the coordinates."""
+
     @property
-    @abc.abstractmethod
     def coordinates(self) -> int:
         """How many generalised coordinates one segment has."""
+        return len(self.modes)
+
+    @property
+    @abc.abstractmethod
+    def scale(self) -> Float[Array, "*batch"]:
+        """What one unit of a coordinate is worth, in radians or metres at the segment's end."""
+
+    @abc.abstractmethod
+    def stretch(self, q: Float[Array, "*batch k"]) -> Float[Array, "*batch"]:
+        """The length over the rest length; at constant volume the radius falls with its square root."""
 
     @abc.abstractmethod
     def pose(self, q: Float[Array, " k"], s: Float[Array, ""] | float) -> SE3:

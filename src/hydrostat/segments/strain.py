@@ -54,9 +54,9 @@ class StrainSegment(AbstractSegment):
         self.free = jnp.ones((*shape, len(modes)), bool) if free is None else jnp.asarray(free, bool)
 
     @property
-    def coordinates(self) -> int:
-        """How many generalised coordinates one segment has."""
-        return len(self.modes)
+    def scale(self) -> Float[Array, "*batch"]:
+        """A strain over the whole segment is worth its length."""
+        return self.length
 
     @property
     def basis(self) -> Float[Array, "*batch 6 k"]:
@@ -71,6 +71,10 @@ class StrainSegment(AbstractSegment):
     def strain(self, q: Float[Array, "*batch k"]) -> Float[Array, "*batch 6"]:
         """The six strains of the segment."""
         return self._placed(q) + self.rest_strain + np.eye(6)[5]
+
+    def stretch(self, q: Float[Array, "*batch k"]) -> Float[Array, "*batch"]:
+        """The axial strain component; 1 for a segment that cannot stretch."""
+        return self.strain(q)[..., 5]
 
     def _placed(self, q: Float[Array, "*batch k"]) -> Float[Array, "*batch 6"]:
         """B q: the coordinates at their places among the six strains."""

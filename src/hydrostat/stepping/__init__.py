@@ -6,11 +6,12 @@ from hydrostat.stepping.momentum import KeepMomentum
 from hydrostat.stepping.reference import Reference
 from hydrostat.stepping.rk4 import RK4
 from hydrostat.stepping.sdirk2 import SDIRK2
-from hydrostat.stepping.simulation import Constant, Rows, Simulation
+from hydrostat.stepping.simulation import AbstractController, Constant, Rows, Simulation
 
 __all__ = [
     "RK4",
     "SDIRK2",
+    "AbstractController",
     "AbstractStepper",
     "Constant",
     "InputFunction",

@@ -175,7 +175,7 @@ def _changing(model, given) -> bool:
 def _size(model, delta, c_q):
     """The largest change of a position: strains times lengths, and the base."""
     turns = [
-        jnp.max(jnp.abs(arm.arm.segments.length[:, None] * part))
+        jnp.max(jnp.abs(arm.arm.segments.scale[:, None] * part))
         for arm, part in zip(branches(model), split(model, delta.q), strict=True)
     ]
     return c_q * jnp.max(jnp.stack([*turns, jnp.max(jnp.abs(delta.base))]))

@@ -1,13 +1,14 @@
 """Simulation: a model, a stepper and a step, run for some seconds with rows handed out as they come."""
 
+import abc
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Int
+from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from hydrostat import errors
 from hydrostat.compiling import as_one_function, quick_jit
@@ -36,6 +37,18 @@ class Constant(eqx.Module):
         return self.inputs
 
 
+class AbstractController(eqx.Module):
+    """What acts on a robot in closed loop: once per step it sees the state, and remembers what it wants to."""
+
+    @abc.abstractmethod
+    def begin(self, state: State) -> PyTree[Array]:
+        """The memory at the start of a run."""
+
+    @abc.abstractmethod
+    def act(self, time: Float[Array, ""], dt, state: State, memory) -> tuple[Inputs, PyTree[Array]]:
+        """What acts during the step of dt [s] that begins now, and the memory after it."""
+
+
 class Rows(NamedTuple):
     """What a simulation gives: the state at each recorded time, arrays with the row as leading axis."""
 
@@ -44,6 +57,8 @@ class Rows(NamedTuple):
     state: State
     iterations: np.ndarray
     """Of the stepper since the row before."""
+    memory: Any = ()
+    """Of the controller, where there is one."""
 
 
 class _Outcome(NamedTuple):
@@ -52,6 +67,7 @@ class _Outcome(NamedTuple):
     state: State
     good: Bool[Array, ""]
     iterations: Int[Array, ""]
+    memory: Any
 
 
 class Simulation(eqx.Module):
@@ -79,11 +95,12 @@ class Simulation(eqx.Module):
     def run(
         self,
         seconds: float,
-        inputs: Inputs | InputFunction | None = None,
+        inputs: Inputs | InputFunction | AbstractController | None = None,
         state: State | None = None,
         *,
         every: int = 1,
         start: float = 0.0,
+        memory: Any = None,
         on_rows: Callable[[Rows], None] | None = None,
         on_progress: Callable[[float], None] | None = None,
     ) -> Rows:
@@ -91,8 +108,9 @@ class Simulation(eqx.Module):
 
         **Arguments:** `inputs`: what acts, constant or as a function of time and of the state at the step's begin (an
         `equinox.Module` that is called, where it holds arrays: a plain function is compiled anew each time it is
-        made); `every`: steps from row to row; `start`: time of the first row [s]; `on_rows`: gets the rows as they
-        come; `on_progress`: gets the share that is done.
+        made), or a controller; `every`: steps from row to row; `start`: time of the first row [s]; `memory`: of the
+        controller, where a run before is continued; `on_rows`: gets the rows as they come; `on_progress`: gets the
+        share that is done.
         """
         seconds = errors.number("seconds", seconds, above=0.0, most=1e9)
         every = errors.whole("every", every, least=1, most=10**9)
@@ -100,31 +118,32 @@ class Simulation(eqx.Module):
         if steps > _MOST_STEPS:
             raise InputError(f"a run can have at most {_MOST_STEPS} steps; {seconds:g} s at dt = {self.dt:g} s is more")
         rows = -(-steps // every)
-        state = state or rest_state(self.model)
+        current: State = rest_state(self.model) if state is None else state
         given = self._inputs(inputs)
-        self._check_stability(state, given, start)
+        self._check_stability(current, given, start)
+        memory = _first_memory(given, current) if memory is None else memory
 
-        parts = [Rows(np.array([start]), jax.tree.map(lambda y: np.asarray(y)[None], state), np.zeros(1, int))]
+        first = jax.tree.map(lambda y: np.asarray(y)[None], (current, memory))
+        parts = [Rows(np.array([start]), first[0], np.zeros(1, int), first[1])]
         if on_rows:
             on_rows(parts[0])
         done = 0
         while done < rows:
             count = min(_CHUNK_ROWS, rows - done)
-            out = self._advance(given, state, start + done * every * self.dt, count, every)
+            out = self._advance(given, current, memory, start + done * every * self.dt, count, every)
             good = np.asarray(out.good)
             kept = count if good.all() else int(np.argmin(good))
             times = start + (done + 1 + np.arange(kept)) * every * self.dt
-            part = Rows(
-                times, jax.tree.map(lambda y, n=kept: np.asarray(y[:n]), out.state), np.asarray(out.iterations[:kept])
-            )
+            states, memories = jax.tree.map(lambda y, n=kept: np.asarray(y[:n]), (out.state, out.memory))
+            part = Rows(times, states, np.asarray(out.iterations[:kept]), memories)
             if kept:
                 parts.append(part)
-                state = _last(part.state)
+                current, memory = _last(part.state), _last(part.memory)
                 if on_rows:
                     on_rows(part)
             if kept < count:
                 failed = jax.tree.map(lambda y, n=kept: np.asarray(y[n]), out.state)
-                raise self._diverged(given, state, failed, start + (done + kept) * every * self.dt, every)
+                raise self._diverged(given, current, memory, failed, start + (done + kept) * every * self.dt, every)
             done += count
             if on_progress:
                 on_progress(done / rows)
@@ -136,9 +155,9 @@ class Simulation(eqx.Module):
         state = rest_state(self.model) if state is None else state
         given = self._inputs(inputs)
         for count in {min(_CHUNK_ROWS, rows), (rows - 1) % _CHUNK_ROWS + 1}:
-            jax.block_until_ready(self._advance(given, state, 0.0, count, every))
+            jax.block_until_ready(self._advance(given, state, _first_memory(given, state), 0.0, count, every))
 
-    def _inputs(self, inputs: Inputs | InputFunction | None) -> InputFunction:
+    def _inputs(self, inputs: Inputs | InputFunction | AbstractController | None) -> InputFunction | AbstractController:
         if inputs is None:
             inputs = no_inputs(self.model)
         if isinstance(inputs, Inputs):
@@ -146,13 +165,14 @@ class Simulation(eqx.Module):
             return Constant(inputs)
         return inputs
 
-    def _advance(self, inputs: InputFunction, state: State, start: float, rows: int, every: int) -> _Outcome:
+    def _advance(self, inputs, state: State, memory, start: float, rows: int, every: int) -> _Outcome:
         """So many rows, every so many steps."""
         arguments = (
             self.model,
             self.stepper,
             inputs,
             state,
+            memory,
             jnp.asarray(start),
             jnp.asarray(self.dt),
             rows,
@@ -168,24 +188,28 @@ class Simulation(eqx.Module):
                 _NOT_AS_ONE.add(kind)
         return _rollout(*arguments, as_one=False)
 
-    def _check_stability(self, state: State, inputs: InputFunction, start: float) -> None:
+    def _check_stability(self, state: State, inputs: InputFunction | AbstractController, start: float) -> None:
         """An explicit step that must blow up is refused before it does."""
         if isinstance(self.stepper, RK4):
-            most = largest_step(self.model, state, inputs(jnp.asarray(start), state), self.stepper.reach)
+            if isinstance(inputs, AbstractController):
+                given = inputs.act(jnp.asarray(start), self.dt, state, inputs.begin(state))[0]
+            else:
+                given = inputs(jnp.asarray(start), state)
+            most = largest_step(self.model, state, given, self.stepper.reach)
             if self.dt > most:
                 raise InputError(
                     f"`dt` must be at most {most:.2g} s, where RK4 is stable for this arm; got {self.dt:g} s: "
                     f"take that, or an implicit stepper such as SDIRK2"
                 )
 
-    def _diverged(self, inputs, state: State, failed: State, time: float, every: int) -> DivergedError:
+    def _diverged(self, inputs, state: State, memory, failed: State, time: float, every: int) -> DivergedError:
         """What to say when a step could not be made."""
         arm, segment = _worst_place(self.model, failed)
         where = f"arm {arm}, segment {segment}" if len(branches(self.model)) > 1 else f"segment {segment}"
         advice = "no smaller step was found that goes on: the state itself may be out of bounds"
         for halving in range(1, _ADVICE_HALVINGS + 1):
             smaller = Simulation(self.model, self.dt * 0.5**halving, self.stepper)
-            out = smaller._advance(inputs, state, time, 1, every * 2**halving)
+            out = smaller._advance(inputs, state, memory, time, 1, every * 2**halving)
             if bool(out.good[0]):
                 advice = f"the largest step that goes on from there is about {smaller.dt:.2g} s"
                 break
@@ -197,33 +221,43 @@ _NOT_AS_ONE: set = set()
 
 
 @quick_jit
-def _rollout(model, stepper, inputs, state, start, dt, rows: int, every, as_one: bool) -> _Outcome:
+def _rollout(model, stepper, inputs, state, memory, start, dt, rows: int, every, as_one: bool) -> _Outcome:
     """The compiled loop over rows and steps."""
 
     def roll(dynamic):
-        model, stepper, inputs, state, start, dt, every = eqx.combine(dynamic, static)
+        model, stepper, inputs, state, memory, start, dt, every = eqx.combine(dynamic, static)
 
         def row(carry, index):
-            state, good, count = carry
+            state, memory, good, count = carry
 
             def step(i, carry):
-                state, good, count = carry
-                new = stepper.step(model, state, start + (index * every + i) * dt, dt, inputs)
+                state, memory, good, count = carry
+                time = start + (index * every + i) * dt
+                if isinstance(inputs, AbstractController):
+                    held, memory = inputs.act(time, dt, state, memory)
+                    new = stepper.step(model, state, time, dt, Constant(held))
+                else:
+                    new = stepper.step(model, state, time, dt, inputs)
                 good = good & new.converged & finite(new.state)
-                return new.state, good, count + new.iterations
+                return new.state, memory, good, count + new.iterations
 
-            state, good, count = jax.lax.fori_loop(0, every, step, (state, good, count))
-            return (state, good, jnp.zeros_like(count)), _Outcome(state, good, count)
+            state, memory, good, count = jax.lax.fori_loop(0, every, step, (state, memory, good, count))
+            return (state, memory, good, jnp.zeros_like(count)), _Outcome(state, good, count, memory)
 
-        begin = (state, jnp.asarray(True), jnp.asarray(0))
+        begin = (state, memory, jnp.asarray(True), jnp.asarray(0))
         return jax.lax.scan(row, begin, jnp.arange(rows))[1]
 
-    dynamic, static = eqx.partition((model, stepper, inputs, state, start, dt, every), eqx.is_array)
+    dynamic, static = eqx.partition((model, stepper, inputs, state, memory, start, dt, every), eqx.is_array)
     return as_one_function(roll, dynamic) if as_one else roll(dynamic)
 
 
-def _last(states: State) -> State:
-    """The last of a stack of states."""
+def _first_memory(inputs: InputFunction | AbstractController, state: State):
+    """What a controller remembers at the start; nothing where there is none."""
+    return inputs.begin(state) if isinstance(inputs, AbstractController) else ()
+
+
+def _last(states):
+    """The last of a stack of states or memories."""
     return jax.tree.map(lambda y: y[-1], states)
 
 
@@ -231,7 +265,7 @@ def _worst_place(model: AnyModel, state: State) -> tuple[int, int]:
     """The arm and the segment, counted from 1, that is bent the most or is not a number."""
     worst, place = -1.0, (1, 1)
     for i, (arm, q) in enumerate(zip(branches(model), split(model, state.q), strict=True)):
-        turns = np.max(np.abs(np.asarray(q) * np.asarray(arm.arm.segments.length)[:, None]), -1)
+        turns = np.max(np.abs(np.asarray(q) * np.asarray(arm.arm.segments.scale)[:, None]), -1)
         turns = np.where(np.isfinite(turns), turns, np.inf)
         if turns.max() > worst:
             worst, place = float(turns.max()), (i + 1, int(np.argmax(turns)) + 1)

@@ -1,0 +1,130 @@
+"""The same law without a centre: every segment an agent that talks to its two neighbours.
+
+An agent holds its own geometry, its own limits and its own pose, and nothing else. In a control tick one message goes
+up from agent to agent and one comes down:
+
+- up goes what the arm below can do: the pose of the plate, how readily it moves (a 6 x 6 matrix, 21 numbers) and how it
+  would drift by the wishes of the segments below (6 numbers): 39 numbers with the pose's 12;
+- the last agent, which alone knows where the tip should be, turns that into the wrench that asks for the wanted motion;
+- down goes that wrench (6 numbers), carried from plate to plate, and how much of its wish each agent may follow
+  (1 number); each agent answers with its own twist.
+
+With that the motion is the one that a centre would compute, and a message is as long in an arm of a thousand segments
+as in one of five. Paper: "distributed inverse kinematics", after McEvoy and Correll (2016).
+"""
+
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float
+
+from hydrostat.actuation.legs import Legs
+from hydrostat.control.resolved_rate import Ask, Call, Law, Posture, Rates, call, limited, local
+from hydrostat.lie import SE3, small
+from hydrostat.mechanics.points import carried_twist, gathered_wrench
+from hydrostat.segments import StewartSegment
+
+MESSAGES_PER_TICK = 2
+"""What each segment sends in a tick: one message up and one down."""
+NUMBERS_UP = 12 + 21 + 6
+"""Numbers in a message up: a pose, a symmetric 6 x 6 matrix and a twist."""
+NUMBERS_DOWN = 6 + 1
+"""Numbers in a message down: a wrench and a share."""
+
+
+class Upward(NamedTuple):
+    """What an agent tells the one above it, about its own upper plate and in its axes."""
+
+    T_world: SE3
+    """Where the plate is; the base's pose is known to the lowest agent."""
+    readiness: Float[Array, "6 6"]
+    """Body twist of the plate per wrench on it, through all segments up to here; symmetric."""
+    drift: Float[Array, " 6"]
+    """Body twist of the plate by the wishes of all segments up to here."""
+
+
+class Agent(eqx.Module):
+    """One segment's part of the law: its own geometry and limits."""
+
+    segment: StewartSegment
+    posture: Posture | None
+    legs: Legs | None
+    frozen: Bool[Array, ""] | None
+
+    def upward(self, T: SE3, below: Upward) -> Upward:
+        """The message to the agent above, from the own pose and the message from below."""
+        own = local(self.segment, self.legs, self.frozen, self.posture, T)
+        R = T.rotation
+        half = _carried_columns(T, below.readiness)  # (Ad M)^T = M Ad^T
+        carried = _carried_columns(T, half)
+        turned = _turned(R, jnp.swapaxes(_turned(R, own.S), -1, -2))
+        drift = carried_twist(T, below.drift) + _turned_vector(R, own.wish)
+        return Upward(below.T_world @ T, carried + turned, drift)
+
+    def downward(self, T: SE3, above: Call, dt) -> tuple[Call, Float[Array, " 6"]]:
+        """The message to the agent below, and the own twist, from the message that comes from above.
+
+        The wrench of a message is that on the plate between the two agents, in the plate's axes.
+        """
+        own = local(self.segment, self.legs, self.frozen, self.posture, T)
+        twist = above.share * own.wish + small.matvec(own.S, _turned_vector(T.rotation.T, above.wrench))
+        below = Call(gathered_wrench(T, above.wrench), above.share)
+        return below, limited(self.segment, self.legs, T, twist, dt)
+
+
+def _carried_columns(T: SE3, columns: Float[Array, "6 6"]) -> Float[Array, "6 6"]:
+    """Ad(T^-1) times the columns of a matrix: twists of the lower plate as twists of the upper one, transposed."""
+    return jax.vmap(lambda column: carried_twist(T, column), 1, 0)(columns)
+
+
+def _turned(R, matrix: Float[Array, "6 6"]) -> Float[Array, "6 6"]:
+    """Rows in the axes of R."""
+    return jnp.concatenate([small.matmul(R.T, matrix[:3]), small.matmul(R.T, matrix[3:])])
+
+
+def _turned_vector(R, vector: Float[Array, " 6"]) -> Float[Array, " 6"]:
+    return jnp.concatenate([small.matvec(R.T, vector[:3]), small.matvec(R.T, vector[3:])])
+
+
+def agents_of(law: Law) -> Agent:
+    """The agents of an arm, stacked: what is stacked is what each of them holds."""
+    if law.obstacle is not None:
+        raise NotImplementedError("agents do not keep clear of obstacles: that takes one more sweep")
+    n = law.segments.length.shape[0]
+    spread = lambda tree: jax.tree.map(lambda y: jnp.broadcast_to(y, (n, *jnp.shape(y))), tree)  # noqa: E731
+    return Agent(law.segments, spread(law.posture), law.legs, law.frozen)
+
+
+def agents_rates(law: Law, T: SE3, ask: Ask, dt) -> Rates:
+    """The relative twists of all segments, each found by its own agent after two sweeps of messages."""
+    agents = agents_of(law)
+
+    def up(message, own):
+        agent, T = own
+        return agent.upward(T, message), None
+
+    first = Upward(law.T_world_base, jnp.zeros((6, 6)), jnp.zeros(6))
+    last, _ = jax.lax.scan(up, first, (agents, T))
+
+    def down(message, own):
+        agent, T = own
+        return agent.downward(T, message, dt)
+
+    _, twists = jax.lax.scan(down, tip_call(law, last, ask, dt), (agents, T), reverse=True)
+    return Rates(twists, last.T_world)
+
+
+def tip_call(law: Law, message: Upward, ask: Ask, dt) -> Call:
+    """What the last agent answers to the message that reaches the tip, in the axes of the tip."""
+    R = message.T_world.rotation
+    outward = lambda matrix: jnp.swapaxes(_turned(R.T, matrix), -1, -2)  # noqa: E731
+    gram = outward(outward(message.readiness))
+    turns = gram[0, 0] + gram[1, 1] + gram[2, 2]
+    drift = _turned_vector(R.T, message.drift)
+    if law.orient:
+        asked = call(gram, turns, ask(message.T_world), drift, dt)
+        return Call(_turned_vector(R, asked.wrench), asked.share)
+    asked = call(gram[3:, 3:], turns, ask(message.T_world), drift[3:], dt)
+    return Call(jnp.concatenate([jnp.zeros(3), small.matvec(R.T, asked.wrench)]), asked.share)

@@ -1,0 +1,319 @@
+"""Resolved-rate control of a chain of platforms: the rates of all legs that move the tip as wanted.
+
+Of all leg rates that give the tip its velocity the smallest are taken, which is the pseudo-inverse of the tip's
+Jacobian. What is left free serves tasks of lower priority, which never disturb the tip: keeping clear of an obstacle,
+and below that returning to a shape. Each segment weighs its own motion by a 6 x 6 matrix, the inverse S of what a twist
+costs it. The whole law needs of the segments only S, its effect A on the tip, and the 3 x 3 or 6 x 6 sum A S A^T over
+all of them: time linear in their number.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+from hydrostat.actuation.legs import Legs, leg_rates
+from hydrostat.lie import SE3, small, so3
+from hydrostat.segments import StewartSegment
+from hydrostat.segments.stewart import displaced, orthonormal
+
+# Damping begins where a tip speed of 1 m/s (or 1 rad/s) takes leg rates beyond 7 m/s: 1 / sqrt(0.02).
+_DAMPED_BELOW = 0.02
+_DAMPING = 0.02
+# A leg's weight grows over the last fifth of its stroke.
+_HEAVY_FROM = 0.8
+_HEAVIEST = 100.0
+# A joint of an upper plate is kept at least this far above the lower plate, and made heavy from that far on, over the
+# plates' distance at rest.
+_GAP_LEAST = 0.15
+_GAP_HEAVY = 0.5
+# A leg may use at most this share of what is left of its stroke within one tick.
+_STROKE_SHARE = 0.2
+_NOTHING = 1e-12
+_ACTIVE_SETS = 4
+_FASTEST_WISH = 2.0  # share of a tick's error in the arm's straightness that a wish may undo, an upper bound
+
+
+class Posture(NamedTuple):
+    """What the arm does with the freedom that the tip leaves: return to its rest shape."""
+
+    bend_gain: Float[Array, ""]
+    """How fast rotations of segments fade [1/s]; alone, it favours elongation."""
+    length_gain: Float[Array, ""]
+    """How fast displacements of segments fade [1/s]; alone, it favours bending."""
+
+
+class Obstacle(NamedTuple):
+    """A ball that the arm keeps clear of, where its tip does not force it."""
+
+    centre: Float[Array, " 3"]
+    radius: Float[Array, ""]
+    margin: Float[Array, ""]
+    """Clearance that is kept [m]."""
+    gain: Float[Array, ""]
+    """How fast the clearance beyond the margin may be used up [1/s]."""
+
+
+class Law(eqx.Module):
+    """The law of resolved rates of an arm of n platforms."""
+
+    segments: StewartSegment
+    T_world_base: SE3
+    posture: Posture | None = None
+    obstacle: Obstacle | None = None
+    legs: Legs | None = None
+    """The limits in force; None for legs without any, as in the paper."""
+    frozen: Bool[Array, " n"] | None = None
+    """Segments that do not move."""
+    orient: bool = eqx.field(static=True, default=False)
+    """Whether the tip's orientation is controlled as well as its position."""
+
+
+Ask = Callable[[SE3], Float[Array, " m"]]
+"""The tip velocity that is wanted with the tip where it is: 3 numbers, or 6 where its orientation counts."""
+
+
+class Own(NamedTuple):
+    """What a segment knows by itself."""
+
+    S: Float[Array, "*batch 6 6"]
+    """How readily it moves: relative twist per wrench that asks for it."""
+    wish: Float[Array, "*batch 6"]
+    """The relative twist that its posture asks for."""
+
+
+class Rates(NamedTuple):
+    """What the law asks of each segment."""
+
+    twist: Float[Array, "n 6"]
+    """Relative twists of the plates, (angular, linear) in the axes of their lower plates."""
+    T_world_tip: SE3
+    """Where the tip is."""
+
+
+def local(segment: StewartSegment, legs: Legs | None, frozen, posture: Posture | None, T: SE3) -> Own:
+    """What segments know by themselves, for any batch."""
+    S = small.inverse_positive(_cost(segment, legs, T))
+    wish = jnp.zeros((*T.position.shape[:-1], 6))
+    if posture is not None:
+        trace = T.rotation[..., 0, 0] + T.rotation[..., 1, 1] + T.rotation[..., 2, 2]
+        turn = 4.0 * so3.vee(T.rotation) / jnp.maximum(1.0 + trace, 1e-3)[..., None]  # 2 tan(angle / 2)
+        wish = -jnp.concatenate([posture.bend_gain * turn, posture.length_gain * (T.position - segment.rest)], -1)
+    if frozen is not None:
+        S = jnp.where(frozen[..., None, None], 0.0, S)
+        wish = jnp.where(frozen[..., None], 0.0, wish)
+    return Own(S, wish)
+
+
+def _cost(segment: StewartSegment, legs: Legs | None, T: SE3) -> Float[Array, "*batch 6 6"]:
+    """What a relative twist costs a segment, a quadratic form.
+
+    Without limits it is the sum of the squared leg rates, whose least gives the pseudo-inverse of the tip's Jacobian.
+    That measure makes flat segments move the more the flatter they are, until they fold. So with limits in force a
+    segment costs what an elastic one would, stretch and turn over its length, with legs near an end of their stroke
+    and joints near the lower plate made heavy.
+    """
+    G = segment.leg_jacobian(T)
+    if legs is None:
+        # A singular platform still gets finite rates.
+        ground = 1e-9 * jnp.stack([segment.radius**2] * 3 + [jnp.ones_like(segment.radius)] * 3, -1)
+        return small.matmul(jnp.swapaxes(G, -1, -2), G) + ground[..., None] * jnp.eye(6)
+    turn, shear, stretch = 0.5 * segment.radius**2, 0.5 * jnp.ones_like(segment.radius), jnp.ones_like(segment.radius)
+    elastic = jnp.stack([turn, turn, turn, shear, shear, stretch], -1) / segment.length[..., None]
+    length = segment.leg_lengths(T)
+    middle, half = 0.5 * (legs.longest + legs.shortest), 0.5 * (legs.longest - legs.shortest)
+    strained = _excess(jnp.abs(length - middle) / half, _HEAVY_FROM, 1.0)
+    gaps = segment.gaps(T)
+    low = _excess(-gaps, -_GAP_HEAVY, -_GAP_LEAST)
+    rows = jnp.concatenate([G, segment.gap_jacobian(T)], -2)
+    weights = _HEAVIEST * jnp.concatenate([strained, low], -1) / segment.length[..., None]
+    penalty = small.matmul(jnp.swapaxes(rows, -1, -2), weights[..., None] * rows)
+    return elastic[..., None] * jnp.eye(6) + penalty
+
+
+def _excess(value, begin: float, end: float):
+    """0 up to `begin`, 1 at `end`, smoothly, and more beyond."""
+    share = jnp.maximum((value - begin) / (end - begin), 0.0)
+    return share * share
+
+
+def limited(segment: StewartSegment, legs: Legs | None, T: SE3, twist: Float[Array, "*batch 6"], dt):
+    """Twists shortened so that no leg is too fast or runs into an end of its stroke, and no plate into its base."""
+    if legs is None:
+        return twist
+    length, rate = segment.leg_lengths(T), leg_rates(segment, T, twist)
+    gap, opening = segment.gaps(T), small.matvec(segment.gap_jacobian(T), twist) / segment.length[..., None]
+    share = _STROKE_SHARE / dt
+    fastest = jnp.broadcast_to(legs.rate[..., None], rate.shape)
+    most = jnp.minimum(fastest, share * jnp.maximum(legs.longest - length, 0.0))
+    least = jnp.minimum(fastest, share * jnp.maximum(length - legs.shortest, 0.0))
+    allowed = jnp.concatenate([jnp.where(rate > 0.0, most, least), share * jnp.maximum(gap - _GAP_LEAST, 0.0)], -1)
+    used = jnp.concatenate([jnp.abs(rate), jnp.maximum(-opening, 0.0)], -1)
+    scale = jnp.where(used > allowed, allowed / jnp.maximum(used, _NOTHING), 1.0)
+    return twist * jnp.min(scale, -1)[..., None]
+
+
+class Call(NamedTuple):
+    """What the tip asks of all segments."""
+
+    wrench: Float[Array, " m"]
+    """At the tip, in world axes."""
+    share: Float[Array, ""]
+    """How much of their wishes the segments may follow."""
+
+
+def call(gram: Float[Array, "m m"], turns, wanted: Float[Array, " m"], drift: Float[Array, " m"], dt) -> Call:
+    """The call that gives the tip its wanted velocity while the segments' wishes would let it drift.
+
+    Damped least squares: 1 / |inverse| is a lower bound of the smallest eigenvalue. Above a threshold there is no
+    damping at all; below, it grows smoothly, and the tip gives up what would take extreme rates.
+
+    Wishes that the tip holds up are like a tension in the arm, which straightens it at a rate of up to its size times
+    the readiness to turn; where a tick is too long for that rate, the wishes are followed more slowly.
+
+    **Arguments:** `turns`: the sum of the segments' readiness to turn, the trace of S's angular block.
+    """
+    eye = jnp.eye(gram.shape[-1])
+    inverse = small.inverse_positive(gram + (_NOTHING + 1e-12 * jnp.trace(gram)) * eye)
+    least = 1.0 / jnp.sqrt(jnp.sum(inverse * inverse))
+    lack = jnp.maximum(1.0 - least / _DAMPED_BELOW, 0.0)
+    inverse = jnp.where(lack > 0.0, small.inverse_positive(gram + (_DAMPING * lack * lack + _NOTHING) * eye), inverse)
+    holding = small.matvec(inverse, drift)
+    moves = gram[-1, -1] + gram[-2, -2] + gram[-3, -3]
+    rate = small.norm(holding[-3:]) * jnp.sqrt(jnp.maximum(turns * moves, 0.0))
+    share = jnp.minimum(1.0, _FASTEST_WISH / jnp.maximum(rate * dt, _NOTHING))
+    return Call(small.matvec(inverse, wanted) - share * holding, share)
+
+
+def plates(law: Law, T: SE3) -> SE3:
+    """The world poses of all n + 1 plates, the base's first."""
+
+    def advance(T_world, T):
+        T_world = T_world @ T
+        return T_world, T_world
+
+    _, ends = jax.lax.scan(advance, law.T_world_base, T, unroll=4)
+    return jax.tree.map(lambda base, ends: jnp.concatenate([base[None], ends]), law.T_world_base, ends)
+
+
+def point_rows(T_world: SE3, point: Float[Array, "*batch 3"]) -> Float[Array, "*batch n 3 6"]:
+    """The world velocity of a point that is fixed to the last plate, per relative twist of every segment."""
+    R = T_world.rotation[:-1]
+    lever = point[..., None, :] - T_world.position[1:]
+    crossed = jnp.swapaxes(small.cross(jnp.swapaxes(R, -1, -2), lever[..., None, :]), -1, -2)
+    return jnp.concatenate([crossed, jnp.broadcast_to(R, crossed.shape)], -1)
+
+
+def tip_rows(law: Law, T_world: SE3) -> Float[Array, "n m 6"]:
+    """The tip's velocity, with its angular velocity before it where that is controlled, per relative twist."""
+    rows = point_rows(T_world, T_world.position[-1])
+    if not law.orient:
+        return rows
+    R = T_world.rotation[:-1]
+    return jnp.concatenate([jnp.concatenate([R, jnp.zeros_like(R)], -1), rows], -2)
+
+
+def tip_leg_jacobian(law: Law, T: SE3) -> Float[Array, "6 n 6"]:
+    """The tip's angular velocity and velocity in world axes per rate of every leg, while the radial joints hold still.
+
+    Each block is the chain's effect of a relative twist times the inverse of the segment's own leg Jacobian.
+    """
+    T_world = plates(law, T)
+    full = eqx.tree_at(lambda law: law.orient, law, True)
+    G = law.segments.leg_jacobian(T)
+    blocks = jnp.linalg.solve(jnp.swapaxes(G, -1, -2), jnp.swapaxes(tip_rows(full, T_world), -1, -2))
+    return jnp.moveaxis(jnp.swapaxes(blocks, -1, -2), 0, 1)
+
+
+def central_rates(law: Law, T: SE3, ask: Ask, dt) -> Rates:
+    """The relative twists of all segments for a wanted velocity of the tip, computed in one place."""
+    T_world = plates(law, T)
+    own = local(law.segments, law.legs, law.frozen, law.posture, T)
+    A = tip_rows(law, T_world)
+    SA = small.matmul(own.S, jnp.swapaxes(A, -1, -2))
+    gram = jnp.sum(small.matmul(A, SA), 0)
+    drift = jnp.sum(small.matvec(A, own.wish), 0)
+    turns = jnp.sum(own.S[:, 0, 0] + own.S[:, 1, 1] + own.S[:, 2, 2])
+    asked = call(gram, turns, ask(T_world[-1]), drift, dt)
+    twist = asked.share * own.wish + small.matvec(SA, asked.wrench[None])
+    if law.obstacle is not None:
+        twist = _kept_clear(law.obstacle, law.segments, T, T_world, own, A, SA, gram, twist)
+    return Rates(limited(law.segments, law.legs, T, twist, dt), T_world[-1])
+
+
+class Clearance(NamedTuple):
+    """How near each segment's strut comes to the middle of an obstacle."""
+
+    distance: Float[Array, " n"]
+    """Between the surfaces [m]."""
+    away: Float[Array, "n 3"]
+    """Unit vector from the obstacle to the nearest point of the strut."""
+    place: Float[Array, " n"]
+    """Where on the strut that is, from 0 at the lower plate to 1 at the upper one."""
+
+
+def clearance(obstacle: Obstacle, segments: StewartSegment, T: SE3, T_world: SE3) -> Clearance:
+    """The clearance of every segment, as a capsule of its wider ring's radius."""
+    a, b = T_world.position[:-1], T_world.position[1:]
+    along = b - a
+    place = jnp.clip(small.dot(obstacle.centre - a, along) / small.dot(along, along), 0.0, 1.0)
+    offset = a + place[:, None] * along - obstacle.centre
+    far = small.norm(offset)
+    away = offset / jnp.maximum(far, _NOTHING)[:, None]
+    return Clearance(far - obstacle.radius - jnp.max(segments.rings(T), -1), away, place)
+
+
+def _kept_clear(obstacle: Obstacle, segments, T, T_world, own: Own, A, SA, gram, twist):
+    """The twists with the tip's motion unchanged and no segment nearing the obstacle faster than allowed.
+
+    Segments that would are a task of their own, projected into what the tip leaves free; posture gets the rest.
+    """
+    n = len(twist)
+    near = clearance(obstacle, segments, T, T_world)
+    # Row i: the rate of clearance i per twist of every segment; those before i move it as a whole, i itself in part.
+    points = T_world.position[:-1] + near.place[:, None] * (T_world.position[1:] - T_world.position[:-1])
+    rows = jnp.sum(near.away[:, None, :, None] * point_rows(T_world, points), -2)
+    own_row = near.place[:, None] * small.matvec(jnp.swapaxes(T_world.rotation[:-1], -1, -2), near.away)
+    own_row = jnp.concatenate([jnp.zeros((n, 3)), own_row], -1)
+    i, j = np.arange(n)[:, None], np.arange(n)[None, :]
+    rows = jnp.where((j < i)[..., None], rows, jnp.where((j == i)[..., None], own_row[:, None, :], 0.0))
+    bound = -obstacle.gain * (near.distance - obstacle.margin)
+
+    # What of each row the tip leaves: B = C - (C S A^T) (A S A^T)^-1 A, and its own Gram matrix.
+    CSA = jnp.einsum("inb,nbm->im", rows, SA)
+    inverse = small.inverse_positive(gram + (_NOTHING + 1e-12 * jnp.trace(gram)) * jnp.eye(len(gram)))
+    SB = jnp.einsum("nab,inb->ina", own.S, rows) - jnp.einsum("nam,mk,ik->ina", SA, inverse, CSA)
+    square = jnp.einsum("ina,jna->ij", rows, SB)
+    square = 0.5 * (square + square.T)
+
+    def turn(_, carry):
+        push, active = carry
+        speed = jnp.einsum("ina,na->i", rows, twist) + square @ push
+        # A segment stays in the set while it is being pushed away.
+        active = (speed < bound - 1e-9) | (active & (push > 0.0))
+        lack = bound - jnp.einsum("ina,na->i", rows, twist)
+        mask = active[:, None] & active[None, :]
+        system = jnp.where(mask, square, 0.0) + jnp.diag(jnp.where(active, 1e-6 * jnp.diag(square) + 1e-9, 1.0))
+        return jnp.linalg.solve(system, jnp.where(active, lack, 0.0)), active
+
+    push, _ = jax.lax.fori_loop(0, _ACTIVE_SETS, turn, (jnp.zeros(n), jnp.zeros(n, bool)))
+    return twist + jnp.einsum("ina,i->na", SB, jnp.maximum(push, 0.0))
+
+
+def wanted_velocity(law: Law, T_world_tip: SE3, goal: SE3, forward: Float[Array, " 6"], gain) -> Float[Array, " m"]:
+    """The tip velocity that follows a goal: its own velocity, and the error's decay at `gain` [1/s]."""
+    linear = forward[3:] + gain * (goal.position - T_world_tip.position)
+    if not law.orient:
+        return linear
+    turn = so3.log(small.matmul(goal.rotation, T_world_tip.rotation.T))
+    return jnp.concatenate([forward[:3] + gain * turn, linear])
+
+
+def moved(T: SE3, twist: Float[Array, "n 6"], dt) -> SE3:
+    """The relative poses after a tick of constant twists."""
+    T = displaced(T, dt * twist)
+    return SE3(orthonormal(T.rotation), T.position)
