@@ -122,7 +122,7 @@ def _cost(segment: StewartSegment, legs: Legs | None, T: SE3) -> Float[Array, "*
         # A singular platform still gets finite rates.
         ground = 1e-9 * jnp.stack([segment.radius**2] * 3 + [jnp.ones_like(segment.radius)] * 3, -1)
         return small.matmul(jnp.swapaxes(G, -1, -2), G) + ground[..., None] * jnp.eye(6)
-    turn, shear, stretch = 0.5 * segment.radius**2, 0.5 * jnp.ones_like(segment.radius), jnp.ones_like(segment.radius)
+    turn, shear, stretch = 2.0 * segment.radius**2, 0.5 * jnp.ones_like(segment.radius), jnp.ones_like(segment.radius)
     elastic = jnp.stack([turn, turn, turn, shear, shear, stretch], -1) / segment.length[..., None]
     length = segment.leg_lengths(T)
     middle, half = 0.5 * (legs.longest + legs.shortest), 0.5 * (legs.longest - legs.shortest)

@@ -1,21 +1,19 @@
 """track-line and its siblings: the tip of a chain of platforms follows a path, by the paper's controller or by ours."""
 
-from functools import partial
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from hydrostat.benchmarking.measuring import best_of
 from hydrostat.control.agents import MESSAGES_PER_TICK, NUMBERS_DOWN, NUMBERS_UP
 from hydrostat.control.paths import PAPER_PATHS, Curve, curve_through, distances_to, read_points
 from hydrostat.control.resolved_rate import Law, Obstacle, clearance, plates
-from hydrostat.control.tracking import Tracked, follow, switch
+from hydrostat.control.tracking import Tracked, follow
 from hydrostat.errors import DivergedError, InputError
 from hydrostat.lie import SE3, so3
 from hydrostat.results import figures
 from hydrostat.scenarios.base import Outcome, Run
+from hydrostat.scenarios.track_switching import run_switching
 from hydrostat.scenarios.tracking import (
     Goals,
     Platforms,
@@ -27,12 +25,9 @@ from hydrostat.scenarios.tracking import (
     reach_of,
     record,
     replay_tracking,
+    rms,
+    step_ms,
 )
-
-_CHUNK = 500  # ticks that the switching controller runs before it is looked at
-_TIMED = 500  # ticks of the timed run
-PAPER_STEP_MS = (32.14, 77.48, 91.17, 135.84, 192.66)
-"""The paper's calculation times for 10, 15, 20, 25, 30 segments."""
 
 
 def track(run: Run, name: str, curve: Curve) -> Outcome:
@@ -55,76 +50,28 @@ def _reach_notes(arm: Platforms, targets: np.ndarray) -> list[str]:
     return [f"target {numbers} out of reach: up to {away.max():.2f} m away, where the arm reaches {reach:.2f} m"]
 
 
-# The paper's controller.
-
-
 def _by_switching(run: Run, name: str, arm: Platforms, curve: Curve, targets: np.ndarray, notes: list[str]) -> Outcome:
-    """The paper's switching regulator, on the corrected model: legs without limits."""
-    settings, dt = run.settings, 1e-3 * run.settings.dt_ms
-    law = Law(arm.segments, arm.base)
-    go = partial(switch, targets=jnp.asarray(targets), radius=settings.gamma_m, gain=settings.gain, dt=dt, ticks=_CHUNK)
-    with run.compiling("compiling the controller"):
-        jax.block_until_ready(go(law, arm.rest, index=0))
-    parts, T, index, most = [], arm.rest, jnp.asarray(0), round(settings.seconds_max / dt)
-    with run.timed():
-        while int(index) < len(targets) and len(parts) * _CHUNK < most:
-            (T, index), rows = go(law, T, index=index)
-            parts.append(rows)
-            if not np.all(np.isfinite(np.asarray(T.position))):
-                break
-            run.progress("tracking", max(int(index) / len(targets), len(parts) * _CHUNK / most))
-    rows, switched = jax.tree.map(lambda *y: np.concatenate(y), *parts)
-    heading = np.concatenate([switched.target, [int(index)]])
-    # All is over at the begin of the tick that finds the last target reached.
-    count = int(np.argmax(heading[1:] >= len(targets))) + 1 if int(index) >= len(targets) else len(rows.twist)
-    rows = jax.tree.map(lambda y: y[:count], rows)
-    times = dt * np.arange(count)
-    seen = examine(arm, SE3(*map(jnp.asarray, (rows.T.rotation, rows.T.position))), rows.twist, times, limits=False)
-
-    number = int(min(heading[count], len(targets)))
-    tip = seen.positions[:, -1]
-    # The tick at which each target was found reached; several may be passed at once.
-    ticks = np.repeat(np.arange(count), np.diff(heading[: count + 1]))
-    begun = min(int(ticks[0]) + 1, count - 1) if number else count - 1
-    spacing = np.linalg.norm(np.diff(targets, axis=0), axis=-1)
-    if settings.gamma_m > spacing.min():
-        notes.append(
-            f"gamma {settings.gamma_m:g} m is larger than the distance {spacing.min():.3g} m of two targets: targets "
-            f"that are near already are passed without being headed for"
-        )
-    if number < len(targets):
-        notes.append(
-            f"target {number + 1} not reached in {times[-1]:.3g} s: the tip is still "
-            f"{np.linalg.norm(targets[number] - tip[-1]):.3g} m away"
-        )
-    metrics = {
-        "targets_reached": number,
-        "arrival_rms_m": _rms(np.linalg.norm(targets[:number] - tip[ticks], axis=-1)) if number else None,
-        "crosstrack_rms_m": _rms(distances_to(curve, tip[begun:])) if number else None,
-        "duration_s": float(times[-1]),
-        **seen.metrics,
-        "control_step_ms": _step_ms(lambda: go(law, arm.rest, index=0), _CHUNK),
-    }
-    record(run, f"track-{name}", seen, times, targets[np.minimum(heading[:count], len(targets) - 1)])
+    """The paper's controller."""
+    done = run_switching(run, arm, curve, targets)
+    seen, times = done.seen, done.times
+    metrics = {**done.metrics, "control_step_ms": done.step_ms}
+    record(run, f"track-{name}", seen, times, done.headed_for)
     title = f"track-{name}: {run.robot.name}, the paper's controller"
-    marks = times[ticks], targets[:number]
 
     def below(axes):
-        axes.semilogy(times, np.maximum(distances_to(curve, tip), 1e-6), color="#5b5f97", linewidth=1.2)
+        away = distances_to(curve, seen.positions[:, -1])
+        axes.semilogy(times, np.maximum(away, 1e-6), color="#5b5f97", linewidth=1.2)
         figures.style_axes(axes, "distance of the tip from the path", "time [s]", "[m]")
 
     return Outcome(
         metrics,
-        figure=lambda path: draw_tracking(path, arm, seen, times, curve, marks, title, below),
+        figure=lambda path: draw_tracking(path, arm, seen, times, curve, done.arrivals, title, below),
         replay=lambda path: replay_tracking(path, seen, times, curve, title),
         sim_seconds=float(times[-1]),
-        dt=dt,
-        steps=count,
-        notes=notes + seen.notes,
+        dt=1e-3 * run.settings.dt_ms,
+        steps=len(times) - 1,
+        notes=notes + done.notes + seen.notes,
     )
-
-
-# Ours.
 
 
 def _run_follow(law: Law, arm: Platforms, goals: Goals, settings, decentralised: bool = False) -> Tracked:
@@ -201,7 +148,7 @@ def _by_agents(run: Run, name: str, arm: Platforms, curve: Curve, targets: np.nd
 
 def _rmse_percent(arm: Platforms, rows: Tracked, goals: Goals) -> float:
     """Root mean square distance from the goal along the path, over the arm's rest length [%]."""
-    return 100.0 * _rms(_misses(rows, goals)[goals.first :]) / arm.length
+    return 100.0 * rms(_misses(rows, goals)[goals.first :]) / arm.length
 
 
 def _misses(rows: Tracked, goals: Goals) -> np.ndarray:
@@ -221,19 +168,19 @@ def _followed(run: Run, name, arm: Platforms, law: Law, curve, targets, goals: G
         "tracking_rmse_percent": _rmse_percent(arm, rows, goals),
         "tracking_max_mm": 1e3 * float(miss[goals.first :].max()),
         "targets_reached": int(np.sum(near <= settings.gamma_m)),
-        "crosstrack_rms_m": _rms(distances_to(curve, seen.positions[goals.first :, -1])),
+        "crosstrack_rms_m": rms(distances_to(curve, seen.positions[goals.first :, -1])),
         "approach_s": goals.first * dt,
         "duration_s": float(goals.times[-1]),
         "stroke_limit_m": legs.max_stroke,
         "rate_limit_m_s": legs.max_rate,
         **seen.metrics,
         **more,
-        "control_step_ms": _step_ms(*_timed(law, arm, goals, settings, decentralised)),
+        "control_step_ms": step_ms(*_timed(law, arm, goals, settings, decentralised)),
     }
     if law.orient:
         R = np.asarray(rows.T_world_tip.rotation)[goals.first :]
         turn = so3.log(jnp.asarray(np.einsum("tij,tkj->tik", np.asarray(goals.poses.rotation)[goals.first :], R)))
-        metrics["orientation_rmse_deg"] = float(np.rad2deg(_rms(np.linalg.norm(np.asarray(turn), axis=-1))))
+        metrics["orientation_rmse_deg"] = float(np.rad2deg(rms(np.linalg.norm(np.asarray(turn), axis=-1))))
     if law.obstacle is not None:
         metrics["obstacle_clearance_min_m"] = float(np.min(_clearances(law, law.obstacle, rows.T)))
         if metrics["obstacle_clearance_min_m"] < 0.0:
@@ -275,15 +222,6 @@ def _clearances(law: Law, obstacle: Obstacle, T: SE3):
 def _timed(law: Law, arm: Platforms, goals: Goals, settings, decentralised: bool):
     """Something to measure the cost of a tick by, and how many ticks it has."""
     return lambda: _run_follow(law, arm, goals, settings, decentralised), len(goals.times)
-
-
-def _step_ms(function, ticks: int) -> float:
-    """The cost of one control tick [ms]."""
-    return 1e3 * best_of(3, lambda: jax.block_until_ready(function())) / ticks
-
-
-def _rms(values: np.ndarray) -> float:
-    return float(np.sqrt(np.mean(np.square(values))))
 
 
 def line(run: Run) -> Outcome:

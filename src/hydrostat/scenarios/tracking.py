@@ -8,7 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from hydrostat.actuation.legs import leg_rates, rest_poses
+from hydrostat.actuation.legs import Legs, leg_rates, rest_poses
+from hydrostat.benchmarking.measuring import best_of
 from hydrostat.control.paths import Curve, smooth_pace
 from hydrostat.control.resolved_rate import Law, Obstacle, Posture
 from hydrostat.errors import DivergedError, InputError
@@ -22,6 +23,7 @@ from hydrostat.segments.stewart import faults
 from hydrostat.surroundings.crossings import crossings
 from hydrostat.viewer import Line, Tube, write_replay
 
+_MOST_TICKS = 100_000
 _FRAMES = 400  # of a replay
 _EXAMINED = 100  # moments at which an arm is looked through for crossings
 _SNAPSHOTS = 7
@@ -56,6 +58,31 @@ def platforms(spec: RobotSpec) -> Platforms:
     segments = robot.arm.segments
     assert isinstance(segments, StewartSegment)
     return Platforms(robot, segments, rest_poses(segments), float(robot.arm.length))
+
+
+def rms(values: np.ndarray) -> float:
+    """The root of the mean square."""
+    return float(np.sqrt(np.mean(np.square(values))))
+
+
+def step_ms(function, ticks: int) -> float:
+    """The cost of one control tick, from a function that makes so many [ms]."""
+    return 1e3 * best_of(3, lambda: jax.block_until_ready(function())) / ticks
+
+
+def check_ticks(seconds: float, dt: float) -> None:
+    """Refuse a run whose rows would fill the memory."""
+    if seconds / dt > _MOST_TICKS:
+        raise InputError(
+            f"a run can have at most {_MOST_TICKS} ticks; {seconds:g} s at `dt_ms` = {1e3 * dt:g} has more: take a "
+            f"longer tick or less time"
+        )
+
+
+def limits_of(arm: Platforms) -> Legs:
+    """What the arm's legs can do."""
+    assert arm.robot.legs is not None
+    return arm.robot.legs
 
 
 def law_of(arm: Platforms, settings) -> Law:
@@ -95,6 +122,7 @@ class Goals:
 
 def plan_goals(arm: Platforms, curve: Curve, approach: float, seconds: float, dt: float, orientation: str) -> Goals:
     """The way from the tip's place at rest to the path, and along the path, each from rest to rest."""
+    check_ticks(approach + seconds, dt)
     before, along = max(round(approach / dt), 1), max(round(seconds / dt), 1)
     start = np.asarray(arm.tip.position)
     pace = smooth_pace(np.arange(before) / before, 1.0)[:, None]
@@ -205,8 +233,8 @@ def examine(arm: Platforms, T: SE3, twist: np.ndarray, times: np.ndarray, limits
     legs, rates, rings = np.asarray(legs), np.asarray(rates), np.asarray(rings)
     rest = np.asarray(arm.segments.leg_lengths(arm.rest))
     ratio = legs / rest
-    assert arm.robot.legs is not None
-    shortest, longest = np.asarray(arm.robot.legs.shortest), np.asarray(arm.robot.legs.longest)
+    can = limits_of(arm)
+    shortest, longest = np.asarray(can.shortest), np.asarray(can.longest)
     beyond = (legs < shortest - 1e-9).any((0, 2)) | (legs > longest + 1e-9).any((0, 2))
     folded, singular = np.asarray(found.folded), np.asarray(found.singular)
     crossing = _first_crossing(plates, rings, times)
@@ -256,13 +284,13 @@ def _all_crossings(plates: SE3, radii):
 
 def reach_of(arm: Platforms) -> float:
     """How far the straight arm reaches with every leg as long as it can be [m]."""
-    assert arm.robot.legs is not None
+    longest = np.asarray(limits_of(arm).longest)
     low = np.asarray(arm.segments.length)
-    high = 10.0 * np.asarray(arm.robot.legs.longest).max(-1) + low
+    high = 10.0 * longest.max(-1) + low
     for _ in range(80):
         middle = 0.5 * (low + high)
         T = SE3(arm.rest.rotation, jnp.asarray(np.outer(np.ones_like(middle), [0, 0, 1]) * middle[:, None]))
-        fits = np.all(np.asarray(arm.segments.leg_lengths(T)) <= np.asarray(arm.robot.legs.longest), -1)
+        fits = np.all(np.asarray(arm.segments.leg_lengths(T)) <= longest, -1)
         low, high = np.where(fits, middle, low), np.where(fits, high, middle)
     return float(low.sum())
 
