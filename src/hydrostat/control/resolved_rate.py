@@ -97,7 +97,7 @@ class Rates(NamedTuple):
 
 def local(segment: StewartSegment, legs: Legs | None, frozen, posture: Posture | None, T: SE3) -> Own:
     """What segments know by themselves, for any batch."""
-    S = small.inverse_positive(_cost(segment, legs, T))
+    S = small.inverse_positive(_cost(segment, legs, T), mended=False)
     wish = jnp.zeros((*T.position.shape[:-1], 6))
     if posture is not None:
         trace = T.rotation[..., 0, 0] + T.rotation[..., 1, 1] + T.rotation[..., 2, 2]

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from hydrostat.compiling import as_one_function, quick_jit
+from hydrostat.compiling import as_one_function, fast_jit
 from hydrostat.control.agents import agents_rates
 from hydrostat.control.resolved_rate import Law, Rates, central_rates, moved, wanted_velocity
 from hydrostat.lie import SE3
@@ -38,7 +38,7 @@ def rates(law: Law, T: SE3, ask, dt, decentralised: bool) -> Rates:
     return (agents_rates if decentralised else central_rates)(law, T, ask, dt)
 
 
-@quick_jit
+@fast_jit
 def follow(law: Law, T: SE3, goals: SE3, forward: Float[Array, "ticks 6"], gain, dt, decentralised: bool = False):
     """Follow goals, one for each tick, and their velocities; gives the rows and the poses after the last tick.
 
@@ -54,7 +54,7 @@ def follow(law: Law, T: SE3, goals: SE3, forward: Float[Array, "ticks 6"], gain,
     return _as_one(lambda T, inputs: jax.lax.scan(tick, T, inputs), T, (goals, forward))
 
 
-@quick_jit
+@fast_jit
 def switch(law: Law, T: SE3, targets: Float[Array, "m 3"], index, radius, gain, dt, ticks: int):
     """The paper's tracker: head for a target until the tip is within `radius` [m] of it, then for the next.
 
@@ -85,7 +85,7 @@ def switch(law: Law, T: SE3, targets: Float[Array, "m 3"], index, radius, gain, 
         row = Tracked(T, asked.twist, tip), Switched(index, jnp.where(index < len(targets), miss, 0.0))
         return (moved(T, asked.twist, dt), new), row
 
-    return jax.lax.scan(tick, (T, jnp.asarray(index)), None, length=ticks)
+    return _as_one(lambda carry: jax.lax.scan(tick, carry, None, length=ticks), (T, jnp.asarray(index)))
 
 
 def _as_one(function, *arguments):
