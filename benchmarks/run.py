@@ -9,6 +9,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 BENCHMARKS = {
     "forward_kinematics": [str(HERE / "forward_kinematics.py")],
+    "tracking": [str(HERE / "tracking.py")],
     "rod": ["-m", "hydrostat.cli", "bench", "rod", "--json"],
     "scaling": ["-m", "hydrostat.cli", "bench", "scaling", "--json"],
 }

@@ -1,6 +1,6 @@
 """A control tick of a chain of platforms: hydrostat beside the same law in NumPy, in one process on one core.
 
-The law is the paper's: the smallest leg rates that give the tip its velocity, E' = -K E, and one Euler step of the poses.
+The law is the paper's: the smallest leg rates that give the tip its velocity, E' = -K E, and a step of the poses.
 The NumPy controller is written as one would write it well: everything that can be is done for all segments at once.
 """
 
@@ -94,8 +94,8 @@ def main():
         smooth()
         limited.append(1e3 * best_of(7, smooth) / TICKS)
 
-        def tick(T, law=law, aim=jnp.asarray(target)):
-            asked = central_rates(law, T, lambda tip: GAIN * (aim - tip.position), DT)
+        def tick(T, law=law):
+            asked = central_rates(law, T, lambda T_tip: GAIN * (target - T_tip.position), DT)
             return moved(T, asked.twist, DT)
 
         call = jax.jit(tick)

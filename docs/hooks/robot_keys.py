@@ -4,7 +4,7 @@ import dataclasses
 import logging
 import re
 
-from hydrostat.robots.spec import BaseSpec, MassSpec, MaterialSpec, MotorSpec, SegmentSpec, TendonSpec
+from hydrostat.robots.spec import BaseSpec, LegsSpec, MassSpec, MaterialSpec, MotorSpec, SegmentSpec, TendonSpec
 
 _log = logging.getLogger("mkdocs.hooks.robot_keys")
 _PAGE = "robot-files.md"
@@ -15,6 +15,7 @@ _TABLES = {
     "[[tendon]]": TendonSpec,
     "[motor]": MotorSpec,
     "[[mass]]": MassSpec,
+    "[legs]": LegsSpec,
 }
 
 
