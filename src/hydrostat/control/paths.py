@@ -55,7 +55,7 @@ def read_points(path: str, least: int = 1) -> np.ndarray:
             raise InputError(
                 f"line {number} of {name} must be three numbers x, y, z; got {shown(','.join(row))}"
             ) from None
-        if not max(abs(x), abs(y), abs(z)) <= _FARTHEST:
+        if not all(abs(value) <= _FARTHEST for value in (x, y, z)):  # also where one is not a number
             raise InputError(
                 f"line {number} of {name} must be three finite numbers of at most {_FARTHEST:g} m; "
                 f"got {shown(','.join(row))}"

@@ -31,6 +31,9 @@ _HEAVIEST = 100.0
 # plates' distance at rest.
 _GAP_LEAST = 0.15
 _GAP_HEAVY = 0.5
+# Turning of a segment is made heavy from 43 degrees on, hundredfold at 80: 2 tan(angle / 2).
+_TURN_HEAVY = 0.8
+_TURN_MOST = 1.7
 # A leg may use at most this share of what is left of its stroke within one tick.
 _STROKE_SHARE = 0.2
 _NOTHING = 1e-12
@@ -100,9 +103,9 @@ def local(segment: StewartSegment, legs: Legs | None, frozen, posture: Posture |
     S = small.inverse_positive(_cost(segment, legs, T), mended=False)
     wish = jnp.zeros((*T.position.shape[:-1], 6))
     if posture is not None:
-        trace = T.rotation[..., 0, 0] + T.rotation[..., 1, 1] + T.rotation[..., 2, 2]
-        turn = 4.0 * so3.vee(T.rotation) / jnp.maximum(1.0 + trace, 1e-3)[..., None]  # 2 tan(angle / 2)
-        wish = -jnp.concatenate([posture.bend_gain * turn, posture.length_gain * (T.position - segment.rest)], -1)
+        wish = -jnp.concatenate(
+            [posture.bend_gain * _turn(T.rotation), posture.length_gain * (T.position - segment.rest)], -1
+        )
     if frozen is not None:
         S = jnp.where(frozen[..., None, None], 0.0, S)
         wish = jnp.where(frozen[..., None], 0.0, wish)
@@ -114,15 +117,17 @@ def _cost(segment: StewartSegment, legs: Legs | None, T: SE3) -> Float[Array, "*
 
     Without limits it is the sum of the squared leg rates, whose least gives the pseudo-inverse of the tip's Jacobian.
     That measure makes flat segments move the more the flatter they are, until they fold. So with limits in force a
-    segment costs what an elastic one would, stretch and turn over its length, with legs near an end of their stroke
-    and joints near the lower plate made heavy.
+    segment costs what an elastic one would, stretch and turn over its length. Legs near an end of their stroke, joints
+    near the lower plate and turns near a quarter of a circle, where legs lose their hold, are made heavy.
     """
     G = segment.leg_jacobian(T)
     if legs is None:
         # A singular platform still gets finite rates.
         ground = 1e-9 * jnp.stack([segment.radius**2] * 3 + [jnp.ones_like(segment.radius)] * 3, -1)
         return small.matmul(jnp.swapaxes(G, -1, -2), G) + ground[..., None] * jnp.eye(6)
-    turn, shear, stretch = 2.0 * segment.radius**2, 0.5 * jnp.ones_like(segment.radius), jnp.ones_like(segment.radius)
+    turned = _excess(small.norm(_turn(T.rotation)), _TURN_HEAVY, _TURN_MOST)
+    turn = 2.0 * segment.radius**2 * (1.0 + _HEAVIEST * turned)
+    shear, stretch = 0.5 * jnp.ones_like(segment.radius), jnp.ones_like(segment.radius)
     elastic = jnp.stack([turn, turn, turn, shear, shear, stretch], -1) / segment.length[..., None]
     length = segment.leg_lengths(T)
     middle, half = 0.5 * (legs.longest + legs.shortest), 0.5 * (legs.longest - legs.shortest)
@@ -133,6 +138,12 @@ def _cost(segment: StewartSegment, legs: Legs | None, T: SE3) -> Float[Array, "*
     weights = _HEAVIEST * jnp.concatenate([strained, low], -1) / segment.length[..., None]
     penalty = small.matmul(jnp.swapaxes(rows, -1, -2), weights[..., None] * rows)
     return elastic[..., None] * jnp.eye(6) + penalty
+
+
+def _turn(R: Float[Array, "*batch 3 3"]) -> Float[Array, "*batch 3"]:
+    """A rotation as a vector of length 2 tan(angle / 2): cheaper than the logarithm, and grows with the angle."""
+    trace = R[..., 0, 0] + R[..., 1, 1] + R[..., 2, 2]
+    return 4.0 * so3.vee(R) / jnp.maximum(1.0 + trace, 1e-3)[..., None]
 
 
 def _excess(value, begin: float, end: float):
