@@ -476,6 +476,7 @@ def momentum_of(model, state):
     return momentum(model, positions(state), velocities(state), here)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keep", [False, True])
 def test_two_arms_hit_each_other_and_keep_their_momentum(pair, keep):
     model, start = pair
