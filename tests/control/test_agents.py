@@ -16,7 +16,7 @@ from hydrostat.control.agents import (
     agents_rates,
     tip_call,
 )
-from hydrostat.control.resolved_rate import Law, Obstacle, Posture, central_rates
+from hydrostat.control.resolved_rate import Law, Obstacle, Posture, central_rates, ease
 from hydrostat.errors import InputError
 from hydrostat.lie import SE3
 from hydrostat.robots import stewart_arm
@@ -108,7 +108,8 @@ def sweep(law, T, velocity):
         ups.append(up(agent, pose, ups[-1]))
     # The last agent answers; of the law it needs its own part and what is wanted of the tip.
     tip = Law(agents[-1].segment, SE3.identity(), orient=law.orient)
-    downs.append(tip_call(tip, ups[-1], lambda tip: velocity[:, 0] + velocity[:, 1:] @ tip.position, DT))
+    ask = lambda tip: velocity[:, 0] + velocity[:, 1:] @ tip.position  # noqa: E731
+    downs.append(tip_call(tip, ups[-1], ask, ease(law), DT))
     for agent, pose in zip(agents[::-1], poses[::-1], strict=True):
         message, twist = down(agent, pose, downs[-1])
         downs.append(message)

@@ -98,8 +98,12 @@ def agents_of(law: Law) -> Agent:
     return Agent(law.segments, spread(law.posture), law.legs, law.frozen)
 
 
-def agents_rates(law: Law, T: SE3, ask: Ask, dt) -> Rates:
-    """The relative twists of all segments, each found by its own agent after two sweeps of messages."""
+def agents_rates(law: Law, T: SE3, ask: Ask, dt, scale=None) -> Rates:
+    """The relative twists of all segments, each found by its own agent after two sweeps of messages.
+
+    **Arguments:** `scale`: what `ease` gives, where it is known already.
+    """
+    scale = ease(law) if scale is None else scale
     agents = agents_of(law)
 
     def up(message, own):
@@ -113,11 +117,11 @@ def agents_rates(law: Law, T: SE3, ask: Ask, dt) -> Rates:
         agent, T = own
         return agent.downward(T, message, dt)
 
-    _, twists = jax.lax.scan(down, tip_call(law, last, ask, dt), (agents, T), reverse=True)
+    _, twists = jax.lax.scan(down, tip_call(law, last, ask, scale, dt), (agents, T), reverse=True)
     return Rates(twists, last.T_world)
 
 
-def tip_call(law: Law, message: Upward, ask: Ask, dt) -> Call:
+def tip_call(law: Law, message: Upward, ask: Ask, scale, dt) -> Call:
     """What the last agent answers to the message that reaches the tip, in the axes of the tip.
 
     It knows the task and one constant of the arm, `ease`, besides the message.
@@ -128,7 +132,7 @@ def tip_call(law: Law, message: Upward, ask: Ask, dt) -> Call:
     turns = gram[0, 0] + gram[1, 1] + gram[2, 2]
     drift = _turned_vector(R.T, message.drift)
     if law.orient:
-        asked = call(gram, turns, ask(message.T_world), drift, ease(law), dt)
+        asked = call(gram, turns, ask(message.T_world), drift, scale, dt)
         return Call(_turned_vector(R, asked.wrench), asked.share)
-    asked = call(gram[3:, 3:], turns, ask(message.T_world), drift[3:], ease(law), dt)
+    asked = call(gram[3:, 3:], turns, ask(message.T_world), drift[3:], scale, dt)
     return Call(jnp.concatenate([jnp.zeros(3), small.matvec(R.T, asked.wrench)]), asked.share)

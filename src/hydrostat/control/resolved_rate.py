@@ -268,8 +268,12 @@ def tip_leg_jacobian(law: Law, T: SE3) -> Float[Array, "6 n 6"]:
     return jnp.moveaxis(jnp.swapaxes(blocks, -1, -2), 0, 1)
 
 
-def central_rates(law: Law, T: SE3, ask: Ask, dt) -> Rates:
-    """The relative twists of all segments for a wanted velocity of the tip, computed in one place."""
+def central_rates(law: Law, T: SE3, ask: Ask, dt, scale=None) -> Rates:
+    """The relative twists of all segments for a wanted velocity of the tip, computed in one place.
+
+    **Arguments:** `scale`: what `ease` gives, where it is known already.
+    """
+    scale = ease(law) if scale is None else scale
     T_world = plates(law, T)
     own = local(law.segments, law.legs, law.frozen, law.posture, T)
     A = tip_rows(T_world, law.orient)
@@ -277,7 +281,7 @@ def central_rates(law: Law, T: SE3, ask: Ask, dt) -> Rates:
     gram = jnp.sum(small.matmul(A, SA), 0)
     drift = jnp.sum(small.matvec(A, own.wish), 0)
     turns = jnp.sum(own.S[:, 0, 0] + own.S[:, 1, 1] + own.S[:, 2, 2])
-    asked = call(gram, turns, ask(T_world[-1]), drift, ease(law), dt)
+    asked = call(gram, turns, ask(T_world[-1]), drift, scale, dt)
     twist = asked.share * own.wish + small.matvec(SA, asked.wrench[None])
     if law.obstacle is not None:
         twist = _kept_clear(law.obstacle, law.segments, T, T_world, own, A, SA, gram, twist)
