@@ -163,7 +163,6 @@ def test_a_swinging_arm_keeps_its_energy_as_the_stepper_does():
         before, after, kinetic = (np.asarray(part) for part in energies(SECONDS / steps, steps))
         drifts.append(abs(after.sum() - before.sum()) / kinetic)
     slopes = np.log2(np.array(drifts[:-1]) / drifts[1:])
-    print(drifts, slopes)
     # A third of the energy at the least is set in motion, and energy is kept to the order of the steps, 2, or better.
     assert kinetic > 0.3 * before[1]
     assert np.all(slopes > SDIRK2.order - 0.3)

@@ -64,12 +64,14 @@ def _roll(model, stepper, state, seconds, steps, inputs):
     return jax.lax.fori_loop(0, steps, step, state)
 
 
-@eqx.filter_jit
-def path(model, stepper, state, seconds, steps: int, inputs=None):
-    """All states on the way, the first one included."""
-    inputs = inputs or Still()
-    dt = seconds / steps
+def path(model, stepper, state, seconds, steps, inputs=None, *, most=None):
+    """All states on the way, the first one included; paths of at most as many steps share what is compiled."""
+    states = _path(model, stepper, state, jnp.asarray(seconds / steps), most or steps, inputs or Still())
+    return jax.tree.map(lambda rows: rows[: steps + 1], states)
 
+
+@eqx.filter_jit
+def _path(model, stepper, state, dt, steps: int, inputs):
     def step(state, i):
         new = stepper.step(model, state, i * dt, dt, lambda time, state: inputs(time, state, model)).state
         return new, new

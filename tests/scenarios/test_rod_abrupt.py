@@ -25,6 +25,7 @@ def run(capsys, tmp_path, *arguments):
     return code, printed.out, printed.err
 
 
+@pytest.mark.slow
 def test_energy_does_not_grow(capsys, tmp_path):
     code, out, err = run(capsys, tmp_path)
     assert code == 0, err

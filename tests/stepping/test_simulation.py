@@ -34,16 +34,17 @@ def test_rows_do_not_depend_on_pieces_or_spacing(model, monkeypatch):
     assert whole.time == pytest.approx(np.arange(101) * DT)
     assert np.concatenate([part.state.q for part in got]) == pytest.approx(whole.state.q, abs=0.0)
     assert done[-1] == 1.0
-    # Every fifth row of the same steps, in pieces of seven rows.
-    monkeypatch.setattr(simulation, "_CHUNK_ROWS", 7)
+    # Every fifth row of the same steps, in pieces of ten rows.
+    monkeypatch.setattr(simulation, "_CHUNK_ROWS", 10)
     sparse = sim.run(0.2, every=5)
     assert sparse.time == pytest.approx(whole.time[::5])
     assert sparse.state.q == pytest.approx(whole.state.q[::5], abs=1e-13)
 
 
-def test_a_run_can_be_continued(model):
+def test_a_run_can_be_continued(model, monkeypatch):
     sim = Simulation(model, DT)
     whole = sim.run(0.2)
+    monkeypatch.setattr(simulation, "_CHUNK_ROWS", 10)
     first = sim.run(0.1)
     last = type(first.state)(*first.state[:2], model.T_world_body, jnp.zeros(6))
     last = last._replace(q=jnp.asarray(first.state.q[-1]), v=jnp.asarray(first.state.v[-1]))
@@ -68,7 +69,9 @@ def test_an_explicit_step_that_must_blow_up_is_refused_with_the_largest_that_nee
     assert np.max(np.abs(rows.state.q)) < 20.0
 
 
-def test_a_run_that_diverges_keeps_its_rows_and_says_where_and_what_would_do(model):
+def test_a_run_that_diverges_keeps_its_rows_and_says_where_and_what_would_do(model, monkeypatch):
+    # In pieces of one row, as advice is sought: they share what is compiled.
+    monkeypatch.setattr(simulation, "_CHUNK_ROWS", 1)
     # One iteration a stage, and no smaller steps: good enough while the finger falls slowly, not for long.
     sim = Simulation(model, 0.02, SDIRK2(max_iterations=2, rescue=False, tolerance=1e-7))
     kept = []
@@ -85,7 +88,7 @@ def test_a_run_that_diverges_keeps_its_rows_and_says_where_and_what_would_do(mod
 def test_inputs_may_be_constant_or_change_with_time_and_state(model):
     sim = Simulation(model, DT)
     inputs = no_inputs(model)._replace(torque=jnp.array([[0.01], [0.0]]))
-    constant = sim.run(0.05, inputs)
-    function = sim.run(0.05, lambda time, state: inputs)
+    constant = sim.run(0.02, inputs)
+    function = sim.run(0.02, lambda time, state: inputs)
     assert function.state.q == pytest.approx(constant.state.q, abs=1e-13)
     assert rest_state(model).q.shape == (2, 1)

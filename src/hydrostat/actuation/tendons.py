@@ -157,7 +157,7 @@ def _arcsinh_ratio(z2: Float[Array, "..."]) -> Float[Array, "..."]:
     """asinh(z) / z as a function of z^2, smooth at zero."""
     # As in `stumpff`, both branches hold on either side of the switch.
     near = z2 < 0.02
-    z2_near, z2_far = jnp.minimum(z2, 0.03), jnp.maximum(z2, 0.01)
+    z2_near, z2_far = jnp.where(z2 < 0.03, z2, 0.03), jnp.where(z2 > 0.01, z2, 0.01)
     # asinh(z) / z = sum_j (-1)^j (2j)! / (4^j j!^2 (2j + 1)) z^(2j); twelve terms leave less than 1e-20
     coefficients = [1.0]
     for j in range(1, 13):

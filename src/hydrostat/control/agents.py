@@ -21,7 +21,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from hydrostat.actuation.legs import Legs
-from hydrostat.control.resolved_rate import Ask, Call, Law, Posture, Rates, call, limited, local
+from hydrostat.control.resolved_rate import Ask, Call, Law, Posture, Rates, call, ease, limited, local
+from hydrostat.errors import InputError
 from hydrostat.lie import SE3, small
 from hydrostat.mechanics.points import carried_twist, gathered_wrench
 from hydrostat.segments import StewartSegment
@@ -91,14 +92,18 @@ def _turned_vector(R, vector: Float[Array, " 6"]) -> Float[Array, " 6"]:
 def agents_of(law: Law) -> Agent:
     """The agents of an arm, stacked: what is stacked is what each of them holds."""
     if law.obstacle is not None:
-        raise NotImplementedError("agents do not keep clear of obstacles: that takes one more sweep")
+        raise InputError("agents must have no obstacle: to keep clear of one takes more sweeps than their two")
     n = law.segments.length.shape[0]
     spread = lambda tree: jax.tree.map(lambda y: jnp.broadcast_to(y, (n, *jnp.shape(y))), tree)  # noqa: E731
     return Agent(law.segments, spread(law.posture), law.legs, law.frozen)
 
 
-def agents_rates(law: Law, T: SE3, ask: Ask, dt) -> Rates:
-    """The relative twists of all segments, each found by its own agent after two sweeps of messages."""
+def agents_rates(law: Law, T: SE3, ask: Ask, dt, scale=None) -> Rates:
+    """The relative twists of all segments, each found by its own agent after two sweeps of messages.
+
+    **Arguments:** `scale`: what `ease` gives, where it is known already.
+    """
+    scale = ease(law) if scale is None else scale
     agents = agents_of(law)
 
     def up(message, own):
@@ -112,19 +117,22 @@ def agents_rates(law: Law, T: SE3, ask: Ask, dt) -> Rates:
         agent, T = own
         return agent.downward(T, message, dt)
 
-    _, twists = jax.lax.scan(down, tip_call(law, last, ask, dt), (agents, T), reverse=True)
+    _, twists = jax.lax.scan(down, tip_call(law, last, ask, scale, dt), (agents, T), reverse=True)
     return Rates(twists, last.T_world)
 
 
-def tip_call(law: Law, message: Upward, ask: Ask, dt) -> Call:
-    """What the last agent answers to the message that reaches the tip, in the axes of the tip."""
+def tip_call(law: Law, message: Upward, ask: Ask, scale, dt) -> Call:
+    """What the last agent answers to the message that reaches the tip, in the axes of the tip.
+
+    It knows the task and one constant of the arm, `ease`, besides the message.
+    """
     R = message.T_world.rotation
     outward = lambda matrix: jnp.swapaxes(_turned(R.T, matrix), -1, -2)  # noqa: E731
     gram = outward(outward(message.readiness))
     turns = gram[0, 0] + gram[1, 1] + gram[2, 2]
     drift = _turned_vector(R.T, message.drift)
     if law.orient:
-        asked = call(gram, turns, ask(message.T_world), drift, dt)
+        asked = call(gram, turns, ask(message.T_world), drift, scale, dt)
         return Call(_turned_vector(R, asked.wrench), asked.share)
-    asked = call(gram[3:, 3:], turns, ask(message.T_world), drift[3:], dt)
+    asked = call(gram[3:, 3:], turns, ask(message.T_world), drift[3:], scale, dt)
     return Call(jnp.concatenate([jnp.zeros(3), small.matvec(R.T, asked.wrench)]), asked.share)

@@ -39,18 +39,19 @@ def read_points(path: str, least: int = 1) -> np.ndarray:
     name = f"curve file {shown(path)}"
     try:
         with Path(path).open(newline="", encoding="utf-8") as file:
-            rows = [row for row in csv.reader(file) if any(cell.strip() for cell in row)]
+            reader = csv.reader(file)
+            rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise InputError(f"{name} could not be read: {reason}") from None
     except csv.Error as error:
         raise InputError(f"{name} could not be read as CSV: {error}") from None
     points = []
-    for number, row in enumerate(rows, 1):
+    for index, (number, row) in enumerate(rows):
         try:
             x, y, z = map(float, row)
         except ValueError:
-            if number == 1 and not any(_is_number(cell) for cell in row):  # a line of names
+            if index == 0 and not any(_is_number(cell) for cell in row):  # a line of names
                 continue
             raise InputError(
                 f"line {number} of {name} must be three numbers x, y, z; got {shown(','.join(row))}"
@@ -81,7 +82,9 @@ def curve_through(points: np.ndarray) -> Curve:
 
     A cubic spline; through three points a parabola, through two a straight line. Repeated points count once.
     """
-    apart = np.concatenate([[True], np.any(np.diff(points, axis=0) != 0.0, axis=1)])
+    steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    # A step that rounding would swallow is none.
+    apart = np.concatenate([[True], steps > 1e-12 * max(float(steps.sum()), 1e-12)])
     points = points[apart]
     if len(points) < 2:
         raise InputError("a path must hold at least 2 different points; all of them are the same")

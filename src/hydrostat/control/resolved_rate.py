@@ -16,18 +16,17 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from hydrostat.actuation.legs import Legs, leg_rates
+from hydrostat.actuation.legs import Legs, leg_rates, rest_poses
 from hydrostat.lie import SE3, small, so3
 from hydrostat.segments import StewartSegment
 from hydrostat.segments.stewart import displaced, orthonormal
 
-# Damping begins where a tip speed of 1 m/s (or 1 rad/s) takes leg rates beyond 7 m/s: 1 / sqrt(0.02).
-_DAMPED_BELOW = 0.02
-_DAMPING = 0.02
+# Damping begins where the tip is this much harder to move than by pulling at a straight arm, and is then as large.
+_DAMPED_BELOW = 0.005
 # A leg's weight grows over the last fifth of its stroke.
 _HEAVY_FROM = 0.8
 _HEAVIEST = 100.0
-# A joint of an upper plate is kept at least this far above the lower plate, and made heavy from that far on, over the
+# The rim of an upper plate is kept at least this far above the lower plate, and made heavy from that far on, over the
 # plates' distance at rest.
 _GAP_LEAST = 0.15
 _GAP_HEAVY = 0.5
@@ -36,6 +35,8 @@ _TURN_HEAVY = 0.8
 _TURN_MOST = 1.7
 # A leg may use at most this share of what is left of its stroke within one tick.
 _STROKE_SHARE = 0.2
+_JOINT_SPEED = 2.0  # of a joint in any direction, over the fastest rate of a leg
+_RATE_SHARE = 0.999  # of the fastest rate that is used: it is met to some 1e-4
 _NOTHING = 1e-12
 _ACTIVE_SETS = 4
 _FASTEST_WISH = 2.0  # share of a tick's error in the arm's straightness that a wish may undo, an upper bound
@@ -117,7 +118,7 @@ def _cost(segment: StewartSegment, legs: Legs | None, T: SE3) -> Float[Array, "*
 
     Without limits it is the sum of the squared leg rates, whose least gives the pseudo-inverse of the tip's Jacobian.
     That measure makes flat segments move the more the flatter they are, until they fold. So with limits in force a
-    segment costs what an elastic one would, stretch and turn over its length. Legs near an end of their stroke, joints
+    segment costs what an elastic one would, stretch and turn over its length. Legs near an end of their stroke, rims
     near the lower plate and turns near a quarter of a circle, where legs lose their hold, are made heavy.
     """
     G = segment.leg_jacobian(T)
@@ -132,16 +133,15 @@ def _cost(segment: StewartSegment, legs: Legs | None, T: SE3) -> Float[Array, "*
     length = segment.leg_lengths(T)
     middle, half = 0.5 * (legs.longest + legs.shortest), 0.5 * (legs.longest - legs.shortest)
     strained = _excess(jnp.abs(length - middle) / half, _HEAVY_FROM, 1.0)
-    gaps = segment.gaps(T)
-    low = _excess(-gaps, -_GAP_HEAVY, -_GAP_LEAST)
-    rows = jnp.concatenate([G, segment.gap_jacobian(T)], -2)
-    weights = _HEAVIEST * jnp.concatenate([strained, low], -1) / segment.length[..., None]
+    low = _excess(-segment.gap(T), -_GAP_HEAVY, -_GAP_LEAST)
+    rows = jnp.concatenate([G, segment.gap_row(T)[..., None, :]], -2)
+    weights = _HEAVIEST * jnp.concatenate([strained, low[..., None]], -1) / segment.length[..., None]
     penalty = small.matmul(jnp.swapaxes(rows, -1, -2), weights[..., None] * rows)
     return elastic[..., None] * jnp.eye(6) + penalty
 
 
 def _turn(R: Float[Array, "*batch 3 3"]) -> Float[Array, "*batch 3"]:
-    """A rotation as a vector of length 2 tan(angle / 2): cheaper than the logarithm, and grows with the angle."""
+    """A rotation as a vector of length 2 tan(angle / 2): cheaper than the logarithm; it grows up to 178 degrees."""
     trace = R[..., 0, 0] + R[..., 1, 1] + R[..., 2, 2]
     return 4.0 * so3.vee(R) / jnp.maximum(1.0 + trace, 1e-3)[..., None]
 
@@ -153,19 +153,38 @@ def _excess(value, begin: float, end: float):
 
 
 def limited(segment: StewartSegment, legs: Legs | None, T: SE3, twist: Float[Array, "*batch 6"], dt):
-    """Twists shortened so that no leg is too fast or runs into an end of its stroke, and no plate into its base."""
+    """Twists shortened so that no leg is too fast or runs into an end of its stroke, and no plate into its base.
+
+    First by the rates at the tick's begin, then by where the tick would end, which is looked at twice. For that to be
+    enough, no joint moves much faster in any direction than a leg may.
+    """
     if legs is None:
         return twist
-    length, rate = segment.leg_lengths(T), leg_rates(segment, T, twist)
-    gap, opening = segment.gaps(T), small.matvec(segment.gap_jacobian(T), twist) / segment.length[..., None]
+    length, gap = segment.leg_lengths(T), segment.gap(T)
     share = _STROKE_SHARE / dt
-    fastest = jnp.broadcast_to(legs.rate[..., None], rate.shape)
+    fastest = jnp.broadcast_to(_RATE_SHARE * legs.rate[..., None], length.shape)
     most = jnp.minimum(fastest, share * jnp.maximum(legs.longest - length, 0.0))
     least = jnp.minimum(fastest, share * jnp.maximum(length - legs.shortest, 0.0))
-    allowed = jnp.concatenate([jnp.where(rate > 0.0, most, least), share * jnp.maximum(gap - _GAP_LEAST, 0.0)], -1)
-    used = jnp.concatenate([jnp.abs(rate), jnp.maximum(-opening, 0.0)], -1)
-    scale = jnp.where(used > allowed, allowed / jnp.maximum(used, _NOTHING), 1.0)
-    return twist * jnp.min(scale, -1)[..., None]
+    closest = share * jnp.maximum(gap - _GAP_LEAST, 0.0)
+
+    def fitting(rates, closing):
+        scale = jnp.minimum(_fitting(rates, most), _fitting(-rates, least))
+        return jnp.minimum(jnp.min(scale, -1), _fitting(closing, closest))
+
+    rim = small.norm(twist[..., :3]) * segment.rings(T)[..., 1] + small.norm(twist[..., 3:])
+    scale = jnp.minimum(
+        fitting(leg_rates(segment, T, twist), -small.dot(segment.gap_row(T), twist) / segment.length),
+        _fitting(rim, _JOINT_SPEED * legs.rate),
+    )
+    for _ in range(2):
+        end = displaced(T, dt * scale[..., None] * twist)
+        scale = scale * fitting((segment.leg_lengths(end) - length) / dt, (gap - segment.gap(end)) / dt)
+    return scale[..., None] * twist
+
+
+def _fitting(used, allowed):
+    """By how much something must be scaled to fit; 1 where it does."""
+    return jnp.where(used > allowed, allowed / jnp.maximum(used, _NOTHING), 1.0)
 
 
 class Call(NamedTuple):
@@ -177,7 +196,15 @@ class Call(NamedTuple):
     """How much of their wishes the segments may follow."""
 
 
-def call(gram: Float[Array, "m m"], turns, wanted: Float[Array, " m"], drift: Float[Array, " m"], dt) -> Call:
+def ease(law: Law) -> Float[Array, ""]:
+    """How readily the straight arm's tip moves along its axis: what damping is measured by, a constant of the arm."""
+    if law.legs is None:
+        square = jnp.mean(law.segments.leg_lengths(rest_poses(law.segments)) ** 2, -1) / law.segments.length**2
+        return jnp.sum(square) / 6.0
+    return jnp.sum(law.segments.length)
+
+
+def call(gram: Float[Array, "m m"], turns, wanted: Float[Array, " m"], drift: Float[Array, " m"], scale, dt) -> Call:
     """The call that gives the tip its wanted velocity while the segments' wishes would let it drift.
 
     Damped least squares: 1 / |inverse| is a lower bound of the smallest eigenvalue. Above a threshold there is no
@@ -186,13 +213,15 @@ def call(gram: Float[Array, "m m"], turns, wanted: Float[Array, " m"], drift: Fl
     Wishes that the tip holds up are like a tension in the arm, which straightens it at a rate of up to its size times
     the readiness to turn; where a tick is too long for that rate, the wishes are followed more slowly.
 
-    **Arguments:** `turns`: the sum of the segments' readiness to turn, the trace of S's angular block.
+    **Arguments:** `turns`: the sum of the segments' readiness to turn, the trace of S's angular block; `scale`: what
+    `ease` gives.
     """
     eye = jnp.eye(gram.shape[-1])
     inverse = small.inverse_positive(gram + (_NOTHING + 1e-12 * jnp.trace(gram)) * eye)
     least = 1.0 / jnp.sqrt(jnp.sum(inverse * inverse))
-    lack = jnp.maximum(1.0 - least / _DAMPED_BELOW, 0.0)
-    inverse = jnp.where(lack > 0.0, small.inverse_positive(gram + (_DAMPING * lack * lack + _NOTHING) * eye), inverse)
+    threshold = _DAMPED_BELOW * scale
+    lack = jnp.maximum(1.0 - least / threshold, 0.0)
+    inverse = jnp.where(lack > 0.0, small.inverse_positive(gram + (threshold * lack * lack + _NOTHING) * eye), inverse)
     holding = small.matvec(inverse, drift)
     moves = gram[-1, -1] + gram[-2, -2] + gram[-3, -3]
     rate = small.norm(holding[-3:]) * jnp.sqrt(jnp.maximum(turns * moves, 0.0))
@@ -219,10 +248,10 @@ def point_rows(T_world: SE3, point: Float[Array, "*batch 3"]) -> Float[Array, "*
     return jnp.concatenate([crossed, jnp.broadcast_to(R, crossed.shape)], -1)
 
 
-def tip_rows(law: Law, T_world: SE3) -> Float[Array, "n m 6"]:
-    """The tip's velocity, with its angular velocity before it where that is controlled, per relative twist."""
+def tip_rows(T_world: SE3, orient: bool) -> Float[Array, "n m 6"]:
+    """The tip's velocity, with its angular velocity before it where that counts, per relative twist."""
     rows = point_rows(T_world, T_world.position[-1])
-    if not law.orient:
+    if not orient:
         return rows
     R = T_world.rotation[:-1]
     return jnp.concatenate([jnp.concatenate([R, jnp.zeros_like(R)], -1), rows], -2)
@@ -233,23 +262,26 @@ def tip_leg_jacobian(law: Law, T: SE3) -> Float[Array, "6 n 6"]:
 
     Each block is the chain's effect of a relative twist times the inverse of the segment's own leg Jacobian.
     """
-    T_world = plates(law, T)
-    full = eqx.tree_at(lambda law: law.orient, law, True)
+    rows = tip_rows(plates(law, T), orient=True)
     G = law.segments.leg_jacobian(T)
-    blocks = jnp.linalg.solve(jnp.swapaxes(G, -1, -2), jnp.swapaxes(tip_rows(full, T_world), -1, -2))
+    blocks = jnp.linalg.solve(jnp.swapaxes(G, -1, -2), jnp.swapaxes(rows, -1, -2))
     return jnp.moveaxis(jnp.swapaxes(blocks, -1, -2), 0, 1)
 
 
-def central_rates(law: Law, T: SE3, ask: Ask, dt) -> Rates:
-    """The relative twists of all segments for a wanted velocity of the tip, computed in one place."""
+def central_rates(law: Law, T: SE3, ask: Ask, dt, scale=None) -> Rates:
+    """The relative twists of all segments for a wanted velocity of the tip, computed in one place.
+
+    **Arguments:** `scale`: what `ease` gives, where it is known already.
+    """
+    scale = ease(law) if scale is None else scale
     T_world = plates(law, T)
     own = local(law.segments, law.legs, law.frozen, law.posture, T)
-    A = tip_rows(law, T_world)
+    A = tip_rows(T_world, law.orient)
     SA = small.matmul(own.S, jnp.swapaxes(A, -1, -2))
     gram = jnp.sum(small.matmul(A, SA), 0)
     drift = jnp.sum(small.matvec(A, own.wish), 0)
     turns = jnp.sum(own.S[:, 0, 0] + own.S[:, 1, 1] + own.S[:, 2, 2])
-    asked = call(gram, turns, ask(T_world[-1]), drift, dt)
+    asked = call(gram, turns, ask(T_world[-1]), drift, scale, dt)
     twist = asked.share * own.wish + small.matvec(SA, asked.wrench[None])
     if law.obstacle is not None:
         twist = _kept_clear(law.obstacle, law.segments, T, T_world, own, A, SA, gram, twist)
@@ -281,7 +313,8 @@ def clearance(obstacle: Obstacle, segments: StewartSegment, T: SE3, T_world: SE3
 def _kept_clear(obstacle: Obstacle, segments, T, T_world, own: Own, A, SA, gram, twist):
     """The twists with the tip's motion unchanged and no segment nearing the obstacle faster than allowed.
 
-    Segments that would are a task of their own, projected into what the tip leaves free; posture gets the rest.
+    Segments that would are a task of their own, projected into what the tip leaves free; posture gets the rest. The
+    rings' own growth is not counted.
     """
     n = len(twist)
     near = clearance(obstacle, segments, T, T_world)

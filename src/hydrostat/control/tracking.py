@@ -9,7 +9,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from hydrostat.compiling import as_one_function, fast_jit
 from hydrostat.control.agents import agents_rates
-from hydrostat.control.resolved_rate import Law, Rates, central_rates, moved, wanted_velocity
+from hydrostat.control.resolved_rate import Law, Rates, central_rates, ease, moved, wanted_velocity
 from hydrostat.lie import SE3
 
 
@@ -33,9 +33,9 @@ class Switched(NamedTuple):
     """Distance from it at the tick's begin, before the switch [m]; 0 once all are reached."""
 
 
-def rates(law: Law, T: SE3, ask, dt, decentralised: bool) -> Rates:
+def rates(law: Law, T: SE3, ask, dt, scale, decentralised: bool) -> Rates:
     """The relative twists of all segments, from a centre or by their agents."""
-    return (agents_rates if decentralised else central_rates)(law, T, ask, dt)
+    return (agents_rates if decentralised else central_rates)(law, T, ask, dt, scale)
 
 
 @fast_jit
@@ -45,10 +45,11 @@ def follow(law: Law, T: SE3, goals: SE3, forward: Float[Array, "ticks 6"], gain,
     **Arguments:** `T`: relative poses of the plates at the start; `goals`: world poses of the tip at the ticks' begins;
     `forward`: their world velocities, (angular, linear), over the tick; `gain`: decay of errors [1/s]; `dt` [s].
     """
+    scale = ease(law)
 
     def tick(T, inputs):
         goal, forward = inputs
-        asked = rates(law, T, lambda tip: wanted_velocity(law, tip, goal, forward, gain), dt, decentralised)
+        asked = rates(law, T, lambda tip: wanted_velocity(law, tip, goal, forward, gain), dt, scale, decentralised)
         return moved(T, asked.twist, dt), Tracked(T, asked.twist, asked.T_world_tip)
 
     return _as_one(lambda T, inputs: jax.lax.scan(tick, T, inputs), T, (goals, forward))
@@ -61,10 +62,10 @@ def switch(law: Law, T: SE3, targets: Float[Array, "m 3"], index, radius, gain, 
     Each target is a regulator with E' = -gain E. Gives the rows, and poses and target after the last tick. Targets
     that are near enough already when their turn comes are passed in the same tick.
     """
+    scale = ease(law)
 
     def tick(carry, _):
         T, index = carry
-        tip = None
 
         def ask(tip):
             return gain * (goal(tip)[0] - tip.position)
@@ -79,7 +80,7 @@ def switch(law: Law, T: SE3, targets: Float[Array, "m 3"], index, radius, gain, 
             still = new >= len(targets)
             return jnp.where(still, tip.position, targets[jnp.minimum(new, len(targets) - 1)]), miss, new
 
-        asked = central_rates(law, T, ask, dt)
+        asked = central_rates(law, T, ask, dt, scale)
         tip = asked.T_world_tip
         _, miss, new = goal(tip)
         row = Tracked(T, asked.twist, tip), Switched(index, jnp.where(index < len(targets), miss, 0.0))

@@ -22,8 +22,9 @@ def stumpff(x: Float[Array, "*batch"], order: int) -> tuple[Float[Array, "*batch
     small = x < 1.0
     # Each branch is evaluated a little beyond the switch, and held there: that keeps the derivatives of the branch not
     # taken finite, and it makes no difference when the compiler computes x twice, rounds it differently at x = 1, and
-    # takes one branch here and the other there.
-    x_small, x_large = jnp.minimum(x, 1.5), jnp.maximum(x, 0.5)
+    # takes one branch here and the other there. Not by minimum and maximum: their derivative asks whether the result
+    # equals x, and is lost when x is computed twice.
+    x_small, x_large = jnp.where(x < 1.5, x, 1.5), jnp.where(x > 0.5, x, 0.5)
 
     # Small angles: Horner's rule for the two highest, then the recursion downwards, which cannot cancel there.
     series = {k: _series(x_small, k) for k in (order, order - 1)}

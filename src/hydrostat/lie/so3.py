@@ -106,7 +106,8 @@ def _arctan_ratio(s2: Float[Array, "*batch"]) -> Float[Array, "*batch"]:
     """atan(s) / s as a function of s^2, smooth at zero."""
     # As in `stumpff`, both branches hold on either side of the switch.
     near = s2 < _LOG_SERIES_BELOW
-    s2_near, s2_far = jnp.minimum(s2, 1.5 * _LOG_SERIES_BELOW), jnp.maximum(s2, 0.5 * _LOG_SERIES_BELOW)
+    low, high = 0.5 * _LOG_SERIES_BELOW, 1.5 * _LOG_SERIES_BELOW
+    s2_near, s2_far = jnp.where(s2 < high, s2, high), jnp.where(s2 > low, s2, low)
     series = jnp.zeros_like(s2)
     for j in range(_LOG_SERIES_TERMS, -1, -1):
         series = 1.0 / (2 * j + 1) - s2_near * series

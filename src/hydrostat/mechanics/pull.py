@@ -24,7 +24,8 @@ def wire_tensions(model: Model, q, v, given: Float[Array, " w"]) -> Float[Array,
     if wires is None or wires.stiffness is None:
         return given
     length, rate = jax.jvp(lambda q: wire_lengths(model, q), (q,), (v,))
-    return jnp.maximum(wires.stiffness * (length - given) + wires.damping * rate, 0.0)
+    tension = wires.stiffness * (length - given) + wires.damping * rate
+    return jnp.where(tension > 0.0, tension, 0.0)
 
 
 def wire_forces(model: Model, q, v, given: Float[Array, " w"]) -> Float[Array, "n k"]:

@@ -285,11 +285,14 @@ class RobotSpec:
         """A chain of platforms has what its segments are, and nothing of a continuum arm."""
         if self.tendons:
             raise InputError(f"a robot with [legs] must have no tendons; got {len(self.tendons)}")
+        if self.motor is not None:
+            raise InputError("a robot with [legs] must have no [motor]: its legs are the motors; got one")
         for number, segment in enumerate(self.segments, 1):
-            if segment.friction or any(segment.preshape_deg) or segment.disc_radius is not None:
+            plain = SegmentSpec(segment.length, segment.radius)
+            if segment != plain:
                 raise InputError(
-                    f"a segment of a robot with [legs] is its length and radius alone; got friction, preshape_deg or "
-                    f"disc_radius in segment {number}"
+                    f"a segment of a robot with [legs] is its length and radius alone; got modes, friction, "
+                    f"preshape_deg or disc_radius in segment {number}"
                 )
 
     def _check_tendon(self, index: int, tendon: TendonSpec):

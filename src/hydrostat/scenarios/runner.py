@@ -4,6 +4,7 @@ import importlib
 import importlib.util
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,10 @@ def run_scenario(
             folder / "metrics.json",
             {**report, "notes": outcome.notes, "robot": spec.name, "seed": seed, "settings": settings_used},
         )
+    except InputError:
+        with suppress(OSError):  # a folder that holds something stays
+            folder.rmdir()
+        raise
     finally:
         progress.close()
     return {**report, "notes": outcome.notes}

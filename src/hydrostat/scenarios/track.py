@@ -17,6 +17,7 @@ from hydrostat.scenarios.track_switching import run_switching
 from hydrostat.scenarios.tracking import (
     Goals,
     Platforms,
+    check_gain,
     draw_tracking,
     examine,
     law_of,
@@ -52,6 +53,8 @@ def _reach_notes(arm: Platforms, targets: np.ndarray) -> list[str]:
 
 def _by_switching(run: Run, name: str, arm: Platforms, curve: Curve, targets: np.ndarray, notes: list[str]) -> Outcome:
     """The paper's controller."""
+    if run.settings.obstacle or run.settings.orientation != "free":
+        raise InputError("the paper's controller has no `obstacle` and no `orientation`; take controller=continuous")
     done = run_switching(run, arm, curve, targets)
     seen, times = done.seen, done.times
     metrics = {**done.metrics, "control_step_ms": done.step_ms}
@@ -90,6 +93,7 @@ def _run_follow(law: Law, arm: Platforms, goals: Goals, settings, decentralised:
 
 def _goals(run: Run, arm: Platforms, curve: Curve) -> Goals:
     settings = run.settings
+    check_gain("tracking_gain", settings.tracking_gain, 1e-3 * settings.dt_ms, 1.0)
     return plan_goals(
         arm, curve, settings.approach_seconds, settings.seconds, 1e-3 * settings.dt_ms, settings.orientation
     )
@@ -115,11 +119,12 @@ def _by_agents(run: Run, name: str, arm: Platforms, curve: Curve, targets: np.nd
             f"`frozen_segment` must be at most {arm.robot.arm.count}, the number of segments; "
             f"got {settings.frozen_segment}"
         )
+    number = settings.frozen_segment or (arm.robot.arm.count + 1) // 2
     law, goals = law_of(arm, settings), _goals(run, arm, curve)
     frozen = eqx.tree_at(
         lambda law: law.frozen,
         law,
-        jnp.arange(arm.robot.arm.count) == settings.frozen_segment - 1,
+        jnp.arange(arm.robot.arm.count) == number - 1,
         is_leaf=lambda x: x is None,
     )
     with run.compiling("compiling the controllers"):
@@ -129,8 +134,8 @@ def _by_agents(run: Run, name: str, arm: Platforms, curve: Curve, targets: np.nd
         rows = jax.block_until_ready(_run_follow(law, arm, goals, settings, True))
     centre = _run_follow(law, arm, goals, settings)
     stuck = _run_follow(frozen, arm, goals, settings, True)
-    if settings.frozen_segment and not np.all(np.isfinite(np.asarray(stuck.T.position))):
-        raise DivergedError(f"the tracking diverged with segment {settings.frozen_segment} frozen")
+    if not np.all(np.isfinite(np.asarray(stuck.T.position))):
+        raise DivergedError(f"the tracking diverged with segment {number} frozen")
     apart = [
         np.max(np.abs(np.asarray(a) - np.asarray(b)))
         for a, b in zip(*map(jax.tree.leaves, (rows, centre)), strict=True)
@@ -140,7 +145,7 @@ def _by_agents(run: Run, name: str, arm: Platforms, curve: Curve, targets: np.nd
         "messages_per_segment_per_step": MESSAGES_PER_TICK,
         "message_up_numbers": NUMBERS_UP,
         "message_down_numbers": NUMBERS_DOWN,
-        "frozen_segment": settings.frozen_segment,
+        "frozen_segment": number,
         "frozen_segment_rmse_percent": _rmse_percent(arm, stuck, goals),
     }
     return _followed(run, name, arm, law, curve, targets, goals, rows, notes, more)
@@ -159,7 +164,7 @@ def _followed(run: Run, name, arm: Platforms, law: Law, curve, targets, goals: G
     """The outcome of continuous tracking."""
     settings, dt = run.settings, 1e-3 * run.settings.dt_ms
     decentralised = settings.controller == "decentralised"
-    seen = examine(arm, rows.T, np.asarray(rows.twist), goals.times, limits=True)
+    seen = examine(arm, rows.T, np.asarray(rows.twist), goals.times, limits=True, dt=dt)
     miss = _misses(rows, goals)
     near = np.array([np.min(np.linalg.norm(seen.positions[goals.first :, -1] - target, axis=-1)) for target in targets])
     legs = run.robot.legs

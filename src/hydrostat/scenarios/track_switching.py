@@ -12,7 +12,7 @@ from hydrostat.control.resolved_rate import Law
 from hydrostat.control.tracking import switch
 from hydrostat.lie import SE3
 from hydrostat.scenarios.base import Run
-from hydrostat.scenarios.tracking import Examined, Platforms, check_ticks, examine, rms, step_ms
+from hydrostat.scenarios.tracking import Examined, Platforms, check_gain, check_ticks, examine, rms, step_ms
 
 _CHUNK = 500  # ticks before it is looked whether all targets are reached
 
@@ -36,14 +36,15 @@ def run_switching(run: Run, arm: Platforms, curve: Curve, targets: np.ndarray) -
     """Head for one target after another until all are reached or the time is over."""
     settings, dt = run.settings, 1e-3 * run.settings.dt_ms
     check_ticks(settings.seconds_max, dt)
+    check_gain("gain", settings.gain, dt, 2.0)
     law = Law(arm.segments, arm.base)
     aims = jnp.asarray(targets)
     go = partial(switch, targets=aims, radius=settings.gamma_m, gain=settings.gain, dt=dt, ticks=_CHUNK)
     with run.compiling("compiling the controller"):
         jax.block_until_ready(go(law, arm.rest, index=0))
-    parts, T, index, most = [], arm.rest, jnp.asarray(0), round(settings.seconds_max / dt)
+    parts, T, index, most = [], arm.rest, jnp.asarray(0), max(round(settings.seconds_max / dt), 1)
     with run.timed():
-        while int(index) < len(targets) and len(parts) * _CHUNK < most:
+        while (int(index) < len(targets) and len(parts) * _CHUNK < most) or not parts:
             (T, index), rows = go(law, T, index=index)
             parts.append(rows)
             if not np.all(np.isfinite(np.asarray(T.position))):
@@ -54,9 +55,12 @@ def run_switching(run: Run, arm: Platforms, curve: Curve, targets: np.ndarray) -
     # All is over at the begin of the tick that finds the last target reached.
     over = int(index) >= len(targets)
     count = int(np.argmax(heading[1:] >= len(targets))) + 1 if over else len(rows.twist)
+    count = min(count, most)
     rows = jax.tree.map(lambda y: y[:count], rows)
     times = dt * np.arange(count)
-    seen = examine(arm, SE3(*map(jnp.asarray, (rows.T.rotation, rows.T.position))), rows.twist, times, limits=False)
+    seen = examine(
+        arm, SE3(*map(jnp.asarray, (rows.T.rotation, rows.T.position))), rows.twist, times, limits=False, dt=dt
+    )
 
     number, tip = int(heading[count]), seen.positions[:, -1]
     # The tick at which each target was found reached; several may be passed at once.

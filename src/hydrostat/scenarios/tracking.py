@@ -24,6 +24,7 @@ from hydrostat.surroundings.crossings import crossings
 from hydrostat.viewer import Line, Tube, write_replay
 
 _MOST_TICKS = 100_000
+_PADDING = 500  # rows
 _FRAMES = 400  # of a replay
 _EXAMINED = 100  # moments at which an arm is looked through for crossings
 _SNAPSHOTS = 7
@@ -76,6 +77,14 @@ def check_ticks(seconds: float, dt: float) -> None:
         raise InputError(
             f"a run can have at most {_MOST_TICKS} ticks; {seconds:g} s at `dt_ms` = {1e3 * dt:g} has more: take a "
             f"longer tick or less time"
+        )
+
+
+def check_gain(name: str, gain: float, dt: float, most: float) -> None:
+    """Refuse a gain that throws the tip beyond its goal within a tick."""
+    if gain * dt > most:
+        raise InputError(
+            f"`{name}` must be at most {most / dt:g} 1/s at `dt_ms` = {1e3 * dt:g}, or the tip overshoots; got {gain:g}"
         )
 
 
@@ -143,7 +152,13 @@ def _along_path(arm: Platforms, curve: Curve, pace: np.ndarray, reached: np.ndar
     """Rotations whose z is the path's tangent, turned on from moment to moment by the shortest way."""
     step = 1e-4
     ahead = curve(np.minimum(reached + step, 1.0)) - curve(np.maximum(reached - step, 0.0))
-    tangents = ahead / np.linalg.norm(ahead, axis=-1, keepdims=True)
+    size = np.linalg.norm(ahead, axis=-1, keepdims=True)
+    if size.min() <= 1e-6 * size.max():
+        where = float(reached[int(np.argmin(size))])
+        raise InputError(
+            f"orientation=tangent needs a path that does not turn back on itself; this one does at {where:.3g}"
+        )
+    tangents = ahead / size
     rotation = np.asarray(arm.tip.rotation)
     rotation = _turned_to(rotation, tangents[0])
     first = so3.log(jnp.asarray(rotation @ np.asarray(arm.tip.rotation).T))
@@ -217,10 +232,13 @@ class Examined:
         return np.concatenate([self.rings[:, :1, 0], self.rings[:, :, 1]], 1)
 
 
-def examine(arm: Platforms, T: SE3, twist: np.ndarray, times: np.ndarray, limits: bool) -> Examined:
+def examine(
+    arm: Platforms, T: SE3, twist: np.ndarray, times: np.ndarray, limits: bool, dt: float | None = None
+) -> Examined:
     """Look through an arm's rows: legs, rings, volume, and what may be wrong with its poses.
 
-    **Arguments:** `limits`: whether the limits of the legs were in force.
+    **Arguments:** `limits`: whether the limits of the legs were in force; `dt`: of rows that are ticks [s]: legs'
+    rates are then what their lengths really did within each of them.
     """
     finite = np.isfinite(np.concatenate([np.asarray(T.position), twist], -1)).all(-1)
     if not finite.all():
@@ -229,8 +247,15 @@ def examine(arm: Platforms, T: SE3, twist: np.ndarray, times: np.ndarray, limits
             f"the tracking diverged after {times[row]:.4g} s in segment {segment + 1}; a smaller tick or a lower gain "
             f"may help"
         )
-    legs, rates, rings, volume, angle, plates, found = _examined(arm.segments, arm.base, T, jnp.asarray(twist))
-    legs, rates, rings = np.asarray(legs), np.asarray(rates), np.asarray(rings)
+    # Padded, so that not every number of rows is compiled anew.
+    rows = len(times)
+    padded = np.minimum(np.arange(-(-rows // _PADDING) * _PADDING), rows - 1)
+    out = _examined(arm.segments, arm.base, T[padded], jnp.asarray(twist)[padded])
+    legs, rates, rings, volume, angle, plates, found = jax.tree.map(lambda y: y[:rows], out)
+    legs, rates, rings = np.asarray(legs), np.array(rates), np.asarray(rings)
+    if dt is not None and rows > 1:
+        rates[:-1] = np.diff(legs, axis=0) / dt
+        rates[-1] = rates[-2]
     rest = np.asarray(arm.segments.leg_lengths(arm.rest))
     ratio = legs / rest
     can = limits_of(arm)
@@ -258,9 +283,10 @@ def examine(arm: Platforms, T: SE3, twist: np.ndarray, times: np.ndarray, limits
     if crossing is not None:
         when, first, second = crossing
         notes.append(f"the arm passes through itself at {when:.3f} s: segments {first} and {second}")
-    if beyond.any() and not limits:
+    if beyond.any():
         numbers = ", ".join(str(i + 1) for i in np.flatnonzero(beyond))
-        notes.append(f"legs of segment {numbers} leave their stroke: this controller knows no limits")
+        why = "" if limits else ": this controller knows no limits"
+        notes.append(f"legs of segment {numbers} leave their stroke{why}")
     positions, rotations = np.asarray(plates.position), np.asarray(plates.rotation)
     return Examined(legs, rates, rings, np.asarray(angle), positions, rotations, metrics, notes)
 
@@ -305,6 +331,7 @@ def record(run: Run, scenario: str, seen: Examined, times: np.ndarray, wanted: n
         Variable("tip", ("axis",), (3,), "m", "tip in the world"),
         Variable("tip_wanted", ("axis",), (3,), "m", "where it is to be"),
         Variable("plate_position", ("plate", "axis"), (n + 1, 3), "m", "centres of the plates in the world"),
+        Variable("plate_rotation", ("plate", "row", "column"), (n + 1, 3, 3), "1", "their rotations in the world"),
         Variable("leg_length", ("segment", "leg"), (n, 6), "m", "lengths of the legs"),
         Variable("leg_rate", ("segment", "leg"), (n, 6), "m/s", "rates of the legs"),
         Variable("ring", ("segment", "end"), (n, 2), "m", "radii of the lower and the upper ring"),
@@ -316,6 +343,7 @@ def record(run: Run, scenario: str, seen: Examined, times: np.ndarray, wanted: n
             tip=seen.positions[:, -1],
             tip_wanted=wanted,
             plate_position=seen.positions,
+            plate_rotation=seen.rotations,
             leg_length=seen.legs,
             leg_rate=seen.rates,
             ring=seen.rings,

@@ -150,16 +150,22 @@ class StewartSegment(AbstractSegment):
         linear = by_size[..., :, None] * by_move[..., None, :]
         return jnp.concatenate([jnp.zeros_like(linear), linear], -1)
 
-    def gaps(self, T: SE3) -> Float[Array, "*batch 6"]:
-        """How far each joint of the upper plate is above the lower plate, over the plates' distance at rest."""
-        upper = self._upper_joints(T, self.rings(T))
-        return (T.position[..., None, 2] + upper[..., 2]) / self.length[..., None]
+    def gap(self, T: SE3) -> Float[Array, "*batch"]:
+        """How far the lowest point of the upper rim is above the lower plate, over the plates' distance at rest."""
+        return (T.position[..., 2] + self._lowest(T)[..., 2]) / self.length
 
-    def gap_jacobian(self, T: SE3) -> Float[Array, "*batch 6 6"]:
-        """The rates of the joints' heights above the lower plate per relative twist, the radial joints held [m/s]."""
-        upper = self._upper_joints(T, self.rings(T))
-        up = jnp.broadcast_to(jnp.asarray(np.eye(3)[2]), upper.shape)
-        return jnp.concatenate([small.cross(upper, up), up], -1)
+    def gap_row(self, T: SE3) -> Float[Array, "*batch 6"]:
+        """The rate of that height per relative twist, the radial joints held [m/s]."""
+        lowest = self._lowest(T)
+        up = jnp.broadcast_to(jnp.asarray(np.eye(3)[2]), lowest.shape)
+        return jnp.concatenate([small.cross(lowest, up), up], -1)
+
+    def _lowest(self, T: SE3) -> Float[Array, "*batch 3"]:
+        """The lowest point of the upper rim, from its centre in the axes of the lower plate."""
+        tilt = T.rotation[..., 2, :2]
+        towards = -tilt / jnp.sqrt(small.dot(tilt, tilt) + 1e-12)[..., None]
+        flat = jnp.concatenate([towards, jnp.zeros_like(towards[..., :1])], -1)
+        return self.rings(T)[..., 1:] * small.matvec(T.rotation, flat)
 
     def _lower_joints(self, rings) -> Float[Array, "*batch 6 3"]:
         return rings[..., :1, None] * _circle(self.lower)
@@ -197,6 +203,8 @@ def pose_from_legs(
     wide for their distance have two poses for the same legs: the one on the side of the start is taken; `tolerance`:
     relative to the rest length.
     """
+    batch, own = lengths.shape[:-1], segments.length.ndim
+    segments = jax.tree.map(lambda x: jnp.broadcast_to(x, (*batch, *x.shape[own:])), segments)
     solve = lambda segment, lengths, start, rings: _newton(segment, lengths, start, rings, tolerance)  # noqa: E731
     for _ in range(lengths.ndim - 1):
         solve = jax.vmap(solve, in_axes=(0, 0, 0, None if rings is None else 0))
@@ -243,7 +251,7 @@ def require_poses(
     solution = pose_from_legs(segments, lengths, start, rings)
     found = np.asarray(solution.found)
     if not found.all():
-        worst = int(np.argmin(found))
+        worst = int(np.argmax(np.where(found, -1.0, np.asarray(solution.miss))))
         raise UnsolvedError(
             f"no pose was found for the legs of segment {_numbered(~found)}: the nearest one misses a length of "
             f"segment {worst + 1} by {float(solution.miss[worst]):.3g} m; start nearer to those lengths"
@@ -269,7 +277,7 @@ class Faults(NamedTuple):
     singular: Bool[Array, "*batch"]
     """The legs do not hold every motion of the upper plate."""
     folded: Bool[Array, "*batch"]
-    """A joint of the upper plate is not above the lower plate."""
+    """The rim of the upper plate is not above the lower plate."""
 
 
 @eqx.filter_jit
@@ -279,7 +287,7 @@ def faults(segments: StewartSegment, T: SE3) -> Faults:
     scaled = segments.leg_jacobian(T, rings).at[..., :3].divide(rings[..., 1, None, None])
     usable = jnp.all(jnp.isfinite(scaled), (-2, -1), keepdims=True)
     least = jnp.linalg.svd(jnp.where(usable, scaled, 0.0), compute_uv=False)[..., -1]
-    return Faults(least, least < _SINGULAR_BELOW, jnp.min(segments.gaps(T), -1) <= 0.0)
+    return Faults(least, least < _SINGULAR_BELOW, segments.gap(T) <= 0.0)
 
 
 def named_faults(segments: StewartSegment, T: SE3) -> list[str]:
