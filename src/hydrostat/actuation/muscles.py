@@ -8,7 +8,6 @@ that did not fall with the length, a shortening arm would collapse. Radial muscl
 pi r h / 4 each: a s V / r for the four of a segment of volume V.
 """
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -21,6 +20,7 @@ from hydrostat.mechanics.nodes import AbstractMuscles, AbstractTissue
 LONGITUDINAL_AZIMUTHS = (0.0, 90.0, 180.0, 270.0)  # deg
 MUSCLES = ("long_0", "long_90", "long_180", "long_270", "radial")
 """The columns of an activation, before oblique muscles."""
+_LIMIT_FACTOR = 50.0  # by which a segment stiffens beyond its bend limit, assumed
 _OBLIQUE_OFFSET = 0.9  # distance from the axis over the radius, assumed
 _OBLIQUE_SHARE = 0.1  # of the section's area, assumed
 OBLIQUE = ("oblique_right", "oblique_left")
@@ -84,7 +84,7 @@ def _bend_and_twist(arm: Arm, q) -> tuple[Float[Array, "n 2"], Float[Array, " n"
 
 
 class HydrostatMuscles(AbstractMuscles):
-    """The muscles of a hydrostat arm, per segment four longitudinal ones, the radial ones together, maybe two oblique."""
+    """The muscles of a hydrostat arm: per segment four longitudinal, the radial ones as one, maybe two oblique."""
 
     radius: Float[Array, " n"]
     """Of the section at rest, the mean over the segment [m]."""
@@ -171,3 +171,17 @@ def make_muscles(
         *(jnp.asarray(value, float) for value in numbers),
         None if fastest is None else jnp.asarray(fastest, float),
     )
+
+
+def make_tissue(arm: Arm, modulus: float, bend_limit: Float[Array, ""]) -> NeoHookean:
+    """The tissue of an arm.
+
+    **Arguments:** `modulus`: Young's modulus at rest [Pa]; `bend_limit`: bend from where a segment stiffens [rad].
+    """
+    base, tip = np.asarray(arm.section.radius_base), np.asarray(arm.section.radius_tip)
+    rest = np.asarray(arm.segments.length)
+    volume = np.pi / 3.0 * rest * (base**2 + base * tip + tip**2)
+    # The mean of r^4 over a linear taper.
+    fourth = sum(base ** (4 - i) * tip**i for i in range(5)) / 5.0
+    numbers = (np.full(len(rest), modulus), volume, np.pi / 4.0 * fourth, bend_limit, _LIMIT_FACTOR)
+    return NeoHookean(*(jnp.asarray(value, float) for value in numbers))

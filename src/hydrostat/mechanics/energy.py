@@ -93,7 +93,7 @@ def dissipation(model: AnyModel, x: Coordinates, v: Coordinates) -> Float[Array,
 
 
 def power(model: AnyModel, x: Coordinates, v: Coordinates, inputs: Inputs) -> Float[Array, ""]:
-    """The power of all that is not material: loads, generalised forces, wires, muscles, surroundings, with a base at rest [W].
+    """The power of all but the material: loads, generalised forces, wires, muscles, surroundings; base at rest [W].
 
     With it the energies balance: the rate of their sum is this power less `dissipation`.
     """

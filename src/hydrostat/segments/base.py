@@ -49,9 +49,7 @@ class AbstractSegment(eqx.Module):
     def jacobian(self, q: Float[Array, " k"], s: Float[Array, ""] | float) -> Float[Array, "6 k"]:
         """The body Jacobian: the twist of the material point s relative to the base, per rate of the coordinates."""
 
-    def fibre(
-        self, q: Float[Array, " k"], lower: Float[Array, " 2"], upper: Float[Array, " 2"]
-    ) -> Float[Array, ""]:
+    def fibre(self, q: Float[Array, " k"], lower: Float[Array, " 2"], upper: Float[Array, " 2"]) -> Float[Array, ""]:
         """The length of a fibre from a point of the lower section to one of the upper section [m].
 
         **Arguments:** `lower`, `upper`: where it passes, in the axes of the two sections [m].

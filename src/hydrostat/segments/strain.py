@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from hydrostat.lie import SE3, se3
+from hydrostat.lie import SE3, se3, small
 from hydrostat.segments.base import AbstractSegment
 
 MODES = ("bend_x", "bend_y", "twist", "shear_x", "shear_y", "stretch")

@@ -18,7 +18,7 @@ STRUT_MODES = ("bend_x", "bend_y", "twist", "stretch")
 
 
 class StrutSegment(AbstractSegment):
-    """A strut of length h = L (1 + stretch) whose upper plate is turned by the rotation vector L (bend_x, bend_y, twist).
+    """A strut of length L (1 + stretch) whose upper plate is turned by the rotation vector L (bend_x, bend_y, twist).
 
     The turn is the paper's universal joint without its order of axes: it is free of torsion, and mirrored coordinates
     make the mirrored pose.

@@ -55,9 +55,7 @@ class Water(AbstractSurroundings):
         linear = across[:, None, None] * (jnp.eye(3) - outer_t + own) + 2.0 * lengthwise[:, None, None] * outer_t
         n = len(nodes.radius)
         zero = jnp.zeros((n, 3, 3))
-        damping = jnp.concatenate(
-            [jnp.concatenate([zero, zero], -1), jnp.concatenate([zero, linear], -1)], -2
-        )
+        damping = jnp.concatenate([jnp.concatenate([zero, zero], -1), jnp.concatenate([zero, linear], -1)], -2)
         return NodeForces(force, jnp.zeros_like(force), jnp.zeros_like(damping), damping)
 
 
