@@ -24,7 +24,7 @@ _LIMIT_FACTOR = 50.0  # by which a segment stiffens beyond its bend limit, assum
 _OBLIQUE_OFFSET = 0.9  # distance from the axis over the radius, assumed
 _OBLIQUE_SHARE = 0.1  # of the section's area, assumed
 OBLIQUE = ("oblique_right", "oblique_left")
-"""A pair that winds either way round the axis; it twists the arm."""
+"""A pair that winds either way round the axis: the first twists the arm to the right, from x towards y."""
 
 
 class NeoHookean(AbstractTissue):
@@ -158,7 +158,7 @@ def make_muscles(
     upper, share = lower, np.full(4, 0.25)
     if oblique_deg:
         starts = np.array([[1.0, 0.0], [-1.0, 0.0]] * 2) * _OBLIQUE_OFFSET
-        turns = np.deg2rad(oblique_deg) * np.array([1.0, 1.0, -1.0, -1.0])
+        turns = np.deg2rad(oblique_deg) * np.array([-1.0, -1.0, 1.0, 1.0])  # contracting unwinds
         cos, sin = np.cos(turns), np.sin(turns)
         ends = np.stack([cos * starts[:, 0] - sin * starts[:, 1], sin * starts[:, 0] + cos * starts[:, 1]], -1)
         lower, upper = np.concatenate([lower, starts]), np.concatenate([upper, ends])
