@@ -41,7 +41,8 @@ def test_a_command_is_nothing_before_and_after_itself():
 
 def test_a_bend_is_where_it_should_be_towards_where_it_should_go():
     on = np.asarray(Bend(0.1, 1.0, *part(7, 10, 20), azimuth_deg=30.0)(0.5, ARM))
-    assert np.max(on[:6]) < 1e-12 and np.max(on[10:]) < 1e-12
+    assert np.max(on[:6]) < 1e-12
+    assert np.max(on[10:]) < 1e-12
     moment = on[6:10, 0] - on[6:10, 2], on[6:10, 1] - on[6:10, 3]
     np.testing.assert_allclose(np.arctan2(moment[1], moment[0]), np.deg2rad(30.0))
     np.testing.assert_allclose(np.diff(on[6:10, 4] / np.asarray(ARM.grade)[6:10]), 0.0, atol=1e-15)  # graded
@@ -55,9 +56,11 @@ def test_a_mirrored_bend_is_the_mirrored_activation():
 def test_a_reach_stiffens_behind_its_front_and_keeps_the_bend_before_it():
     command = Reach(duration=2.5, prepare=1.5, bend=0.1, stiffen=0.2)
     bent = np.asarray(command(1.4, ARM))
-    assert np.all(bent[1:8, 0] > 0.0) and not np.any(bent[:, 4])
+    assert np.all(bent[1:8, 0] > 0.0)
+    assert not np.any(bent[:, 4])
     half = np.asarray(command(2.0, ARM))  # the front is in the middle
-    assert np.all(half[:10, 4] > 0.0) and np.max(half[10:, 4]) < 1e-12
+    assert np.all(half[:10, 4] > 0.0)
+    assert np.max(half[10:, 4]) < 1e-12
     np.testing.assert_allclose(half[:10, 4], 2.0 * half[:10, 1])
     whole = np.asarray(command(2.5, ARM))
     np.testing.assert_allclose(whole[:, 0], whole[:, 2])
@@ -104,10 +107,11 @@ def test_activation_lags_behind_the_command_as_an_exponential():
         (lambda: Elongate(1.5, 1.0), "`amount` must be"),
         (lambda: Bend(0.1, 1.0, 0.6, 0.4), "`first` must be below `last`"),
         (lambda: Reach(duration=1.0, prepare=2.0), "`prepare` must be"),
-        (lambda: Sequence(), "at least one command"),
+        (Sequence, "at least one command"),
     ],
 )
 def test_bad_commands_are_refused_in_one_line(make, word):
     with pytest.raises(InputError) as caught:
         make()
-    assert word in str(caught.value) and "\n" not in str(caught.value)
+    assert word in str(caught.value)
+    assert "\n" not in str(caught.value)
