@@ -38,7 +38,7 @@ def test_elongation_and_shortening_reach_the_static_lengths(run):
 
 
 def test_a_bend_goes_where_it_is_told(run):
-    metrics = run("arm-bend", activations=[0.05, 0.1], azimuth_deg=0.0)
+    metrics = run("arm-bend", activations=[0.05, 0.1], seconds=1.5)
     assert 60.0 < metrics["bend_deg"][0] < 100.0
     assert 110.0 < metrics["bend_deg"][1] < 160.0
     np.testing.assert_allclose(metrics["bend_azimuth_deg"], 0.0, atol=1.0)

@@ -12,6 +12,7 @@ section but whose water is thinner, would curl before the rest of the arm moves.
 import abc
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -300,3 +301,43 @@ class Commanded(AbstractController):
         kept = jnp.where(self.lag > 0.0, jnp.exp(-dt / jnp.maximum(self.lag, 1e-9)), 0.0)
         activation = wanted + (memory - wanted) * kept
         return self.inputs._replace(activation=0.5 * (activation + memory)), activation
+
+
+class Played(AbstractController):
+    """An arm that plays activations step by step: what a command that needs no feedback comes down to.
+
+    Whatever the command, it is the same function that steps the arm, compiled once.
+    """
+
+    table: Float[Array, "steps n m"]
+    """Activation during each step; the last one goes on."""
+    inputs: Inputs
+
+    def begin(self, state: State):
+        """Nothing is remembered but the activation."""
+        del state
+        return jnp.zeros_like(self.table[0])
+
+    def act(self, time, dt, state: State, memory):
+        """The activation of the step."""
+        del state, memory
+        now = self.table[jnp.clip(jnp.round(time / dt).astype(int), 0, len(self.table) - 1)]
+        return self.inputs._replace(activation=now), now
+
+
+@eqx.filter_jit
+def activations(
+    command: AbstractCommand, anatomy: Anatomy, lag, gains: Float[Array, "n m"], times: Float[Array, " steps"], dt
+) -> Float[Array, "steps n m"]:
+    """The activations that a command leads to in steps of dt [s], each the mean over its step of a lagging answer.
+
+    **Arguments:** `lag`: of activation behind the command [s]; `gains`: of every muscle; `times`: begins of the steps.
+    """
+    wanted = jax.vmap(lambda time: jnp.clip(gains * command(time + 0.5 * dt, anatomy), 0.0, 1.0))(times)
+    kept = jnp.where(lag > 0.0, jnp.exp(-dt / jnp.maximum(lag, 1e-9)), 0.0)
+
+    def step(before, wanted):
+        after = wanted + (before - wanted) * kept
+        return after, 0.5 * (before + after)
+
+    return jax.lax.scan(step, jnp.zeros_like(wanted[0]), wanted)[1]

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from hydrostat.compiling import quick_jit
-from hydrostat.control.commands import AbstractCommand, Anatomy, Commanded
+from hydrostat.control.commands import AbstractCommand, Anatomy, Played, activations
 from hydrostat.mechanics import kinematics
 from hydrostat.mechanics.contraction import muscle_power
 from hydrostat.mechanics.dynamics import Coordinates
@@ -51,24 +51,20 @@ def hydrostat(spec: RobotSpec, settings, current=(0.0, 0.0, 0.0)) -> Hydrostat:
     return Hydrostat(robot, model, Anatomy.of(robot.muscles), float(robot.arm.length))
 
 
-def commanded(arm: Hydrostat, command: AbstractCommand, gains=None) -> Commanded:
-    """The arm's controller for a command."""
-    ones = jnp.ones((arm.anatomy.count, arm.anatomy.columns))
-    lag = jnp.asarray(arm.robot.activation_time)
-    return Commanded(command, arm.anatomy, no_inputs(arm.model), lag, ones if gains is None else jnp.asarray(gains))
-
-
 def simulate(
     run: Run, arm: Hydrostat, command: AbstractCommand, seconds: float, *, share=(0.0, 1.0), gains=None
 ) -> Rows:
     """The motion that a command makes, a row every 10 ms.
 
-    **Arguments:** `share`: of the scenario's progress that this run is.
+    **Arguments:** `share`: of the scenario's progress that this run is; `gains`: of every muscle, 1 when not given.
     """
     dt = 1e-3 * run.settings.dt_ms
     every = max(1, round(ROW_SECONDS / dt))
     simulation = Simulation(arm.model, dt)
-    controller = commanded(arm, command, gains)
+    ones = jnp.ones((arm.anatomy.count, arm.anatomy.columns))
+    times = dt * jnp.arange(max(round(seconds / dt), 1))
+    table = activations(command, arm.anatomy, arm.robot.activation_time, ones if gains is None else gains, times, dt)
+    controller = Played(table, no_inputs(arm.model))
     with run.compiling("compiling the arm"):
         simulation.compile(seconds, controller, every=every)
     first, last = share

@@ -9,7 +9,6 @@ from hydrostat.control.paths import smooth_pace
 from hydrostat.results import figures
 from hydrostat.scenarios.arm import (
     ROW_SECONDS,
-    Hydrostat,
     Seen,
     draw_arm_side,
     energy_balance_error,
@@ -39,7 +38,7 @@ def reach(run: Run) -> Outcome:
     )
     rows = simulate(run, arm, command, settings.prepare_seconds + settings.seconds_after)
     seen = look(arm, rows)
-    metrics, course = _measured(arm, seen, settings.prepare_seconds)
+    metrics, course = _measured(seen, settings.prepare_seconds, np.deg2rad(settings.azimuth_deg))
     record(run, "arm-reach", seen)
     title = (
         f"arm-reach: {run.robot.name}" + ("" if settings.drag else ", no drag") + ("" if settings.wave else ", no wave")
@@ -55,11 +54,11 @@ def reach(run: Run) -> Outcome:
     )  # fmt: skip
 
 
-def _measured(arm: Hydrostat, seen: Seen, start: float) -> tuple[dict, dict]:
+def _measured(seen: Seen, start: float, azimuth: float) -> tuple[dict, dict]:
     """The bend's way along the arm and through the water, and the tip's arrival."""
     after = seen.times >= start - 1e-9
     times = seen.times[after] - start
-    place = _bend_place(seen)[after]
+    place = _bend_place(seen, azimuth)[after]
     point = _points_at(seen.positions[after], place)
     speed = np.linalg.norm(np.gradient(point, ROW_SECONDS, axis=0), axis=-1)
     arrived = np.flatnonzero(place >= _PASSED)
@@ -87,9 +86,10 @@ def _measured(arm: Hydrostat, seen: Seen, start: float) -> tuple[dict, dict]:
     return metrics, {"times": times, "place": place, "speed": speed, "extension": extension, "point": point}
 
 
-def _bend_place(seen: Seen) -> np.ndarray:
-    """Where along the arm the bend is, as a fraction: the mean place of bending, strong bends counted most."""
-    weight = seen.bends**2
+def _bend_place(seen: Seen, azimuth: float) -> np.ndarray:
+    """Where along the arm the bend is, as a fraction: the mean place of bending to its side, strong bends most."""
+    towards = np.cos(azimuth) * seen.q[..., 1] - np.sin(azimuth) * seen.q[..., 0]
+    weight = np.maximum(towards, 0.0) ** 2
     middles = (np.arange(weight.shape[1]) + 0.5) / weight.shape[1]
     place = (weight * middles).sum(-1) / np.maximum(weight.sum(-1), 1e-12)
     kernel = np.ones(_SMOOTHED) / _SMOOTHED

@@ -321,7 +321,7 @@ SCENARIOS = {
                   Key("azimuth_deg", 0.0, "deg", "where the arm bends to before", least=-360.0, most=360.0),
                   Key("prepare_seconds", 1.5, "s", "time to bend", above=0.0, most=100.0),
                   Key("wave_seconds", 1.0, "s", "time of the wave from base to tip", above=0.0, most=100.0),
-                  Key("seconds_after", 1.6, "s", "how long it is watched from the wave's begin", above=0.1,
+                  Key("seconds_after", 1.4, "s", "how long it is watched from the wave's begin", above=0.1,
                       most=100.0)),
         Scenario(
             name="track-dynamics",
