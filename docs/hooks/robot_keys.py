@@ -4,7 +4,16 @@ import dataclasses
 import logging
 import re
 
-from hydrostat.robots.spec import BaseSpec, LegsSpec, MassSpec, MaterialSpec, MotorSpec, SegmentSpec, TendonSpec
+from hydrostat.robots.spec import (
+    BaseSpec,
+    LegsSpec,
+    MassSpec,
+    MaterialSpec,
+    MotorSpec,
+    MusclesSpec,
+    SegmentSpec,
+    TendonSpec,
+)
 
 _log = logging.getLogger("mkdocs.hooks.robot_keys")
 _PAGE = "robot-files.md"
@@ -16,6 +25,7 @@ _TABLES = {
     "[motor]": MotorSpec,
     "[[mass]]": MassSpec,
     "[legs]": LegsSpec,
+    "[muscles]": MusclesSpec,
 }
 
 

@@ -22,12 +22,13 @@ touch = jax.jit(contact_with_shapes)
 def random_nodes(seed, count=24):
     rng = np.random.default_rng(seed)
     position, velocity, spin, tangent = rng.normal(size=(4, count, 3)) * np.array([0.1, 1.0, 20.0, 1.0])[:, None, None]
-    return Nodes(*map(jnp.asarray, (position, velocity, spin, tangent, rng.uniform(0.01, 0.05, count))))
+    radius = rng.uniform(0.01, 0.05, count)
+    return Nodes(*map(jnp.asarray, (position, velocity, spin, tangent, radius, radius)))
 
 
 def one_node(position, velocity=(0, 0, 0), spin=(0, 0, 0), radius=0.02):
     values = (position, velocity, spin, (0.0, 0.0, 1.0))
-    return Nodes(*(jnp.asarray(value, float)[None] for value in values), jnp.array([radius]))
+    return Nodes(*(jnp.asarray(value, float)[None] for value in values), jnp.array([radius]), jnp.array([radius]))
 
 
 # --- Wrenches and reactions
@@ -158,7 +159,7 @@ def test_gradients_are_finite_everywhere():
     def total(law, nodes, shapes):
         return sum(jnp.sum(leaf**2) for leaf in jax.tree.leaves(contact_with_shapes(law, nodes, shapes)))
 
-    nodes, shapes = Nodes(places, zero, zero, zero, jnp.full(4, 0.02)), (Sphere([0, 0, 0], 0.1),)
+    nodes, shapes = Nodes(places, zero, zero, zero, jnp.full(4, 0.02), jnp.full(4, 0.02)), (Sphere([0, 0, 0], 0.1),)
     gradients = jax.jit(jax.grad(total, (0, 1, 2)))(LAW, nodes, shapes)
     assert all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(gradients))
     assert np.any(gradients[1].position)
@@ -177,7 +178,7 @@ def stepped(law, shapes, inertia, gravity, node, dt, count):
         wrench = jnp.concatenate([contact.torque[0], contact.force[0] + inertia[-1] * gravity])
         a = jnp.linalg.solve(M + dt * contact.damping[0] + dt**2 * contact.stiffness[0], wrench)
         spin, velocity = node.angular_velocity + dt * a[:3], node.velocity + dt * a[3:]
-        node = Nodes(node.position + dt * velocity, velocity, spin, node.tangent, node.radius)
+        node = Nodes(node.position + dt * velocity, velocity, spin, node.tangent, node.radius, node.length)
         return node, (node.velocity[0], node.angular_velocity[0], node.position[0, 2])
 
     return jax.lax.scan(step, node, length=count)[1]
@@ -261,7 +262,9 @@ def explicit(law, node, dt, count):
     def rate(node):
         contact, _ = contact_with_shapes(law, node, GROUND)
         still = jnp.zeros_like(node.tangent)
-        return Nodes(node.velocity, contact.force / m + DOWN, contact.torque / inertia, still, jnp.zeros(1))
+        return Nodes(
+            node.velocity, contact.force / m + DOWN, contact.torque / inertia, still, jnp.zeros(1), jnp.zeros(1)
+        )
 
     def step(node, _):
         go = lambda slope, h: jax.tree.map(lambda x, y: x + h * y, node, slope)  # noqa: E731

@@ -149,7 +149,7 @@ def random_nodes(seed, taper=0.0):
     position = np.concatenate([lower, upper]) + rng.uniform(-0.005, 0.005, (8, 3))
     velocity, spin, tangent = rng.normal(size=(3, 8, 3)) * np.array([0.5, 10.0, 1.0])[:, None, None]
     radius = 0.02 + taper * rng.uniform(-0.003, 0.003, 8)
-    return Nodes(*map(jnp.asarray, (position, velocity, spin, tangent, radius)))
+    return Nodes(*map(jnp.asarray, (position, velocity, spin, tangent, radius, radius)))
 
 
 def depths_and_slopes(nodes):
@@ -208,7 +208,7 @@ def test_loads_by_hand():
     position[:4, 0], position[4:, 1], position[4:, 2] = x, y, 0.035
     velocity = np.zeros((8, 3))
     velocity[4:] = [1.0, 0.0, -0.5]
-    nodes = Nodes(position, velocity, np.zeros((8, 3)), np.zeros((8, 3)), np.full(8, 0.02))
+    nodes = Nodes(position, velocity, np.zeros((8, 3)), np.zeros((8, 3)), np.full(8, 0.02), np.full(8, 0.2))
     contact = touch(LAW, nodes, CROSSED)
     touching = [1, 2, 5, 6]
     np.testing.assert_array_equal(np.flatnonzero(np.abs(contact.force).sum(-1)), touching)
@@ -275,7 +275,7 @@ def coiled_arms(seed, arms=3, count=12):
     position = (position + rng.normal(size=position.shape) * 0.004).reshape(-1, 3)
     zero = jnp.zeros((arms * count, 3))
     radius = jnp.asarray(np.tile(np.linspace(0.008, 0.004, count), arms))
-    return Nodes(jnp.asarray(position), zero, zero, zero, radius)
+    return Nodes(jnp.asarray(position), zero, zero, zero, radius, radius)
 
 
 def gaps_of_all(pairs, nodes):

@@ -1,14 +1,17 @@
-"""Actuators: tendons and wires with the stepper motors that pull them, and the legs of platforms."""
+"""Actuators: tendons and wires with the stepper motors that pull them, the legs of platforms, and muscles."""
 
 from hydrostat.actuation.gcode import write_gcode
 from hydrostat.actuation.legs import Legs, leg_forces, leg_rates, make_legs, rest_poses
+from hydrostat.actuation.muscles import HydrostatMuscles, NeoHookean, make_muscles, make_tissue
 from hydrostat.actuation.pulses import PulseTrain, pulse_trains, write_pulses
 from hydrostat.actuation.steppers import Stepper
 from hydrostat.actuation.tendons import Tendons, hard_length, soft_length
 from hydrostat.actuation.wire_shapes import WireShape, shape_from_lengths
 
 __all__ = [
+    "HydrostatMuscles",
     "Legs",
+    "NeoHookean",
     "PulseTrain",
     "Stepper",
     "Tendons",
@@ -17,6 +20,8 @@ __all__ = [
     "leg_forces",
     "leg_rates",
     "make_legs",
+    "make_muscles",
+    "make_tissue",
     "pulse_trains",
     "rest_poses",
     "shape_from_lengths",

@@ -16,6 +16,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from hydrostat.lie import SE3, se3, small
+from hydrostat.mechanics.contraction import muscle_forces, muscle_operator
 from hydrostat.mechanics.elasticity import elastic_forces, local_operator
 from hydrostat.mechanics.model import AnyModel, Branched, Inputs, Model
 from hydrostat.mechanics.motion import (
@@ -89,12 +90,13 @@ def residual(model: AnyModel, x: Coordinates, v: Coordinates, a: Coordinates, in
 
     on_base, on_coordinates = jnp.zeros(6), []
     for i, (arm, motion, skin) in enumerate(zip(branches(model), motions, skins, strict=True)):
-        q, qd, qdd, force, follower, torque, wires = (
+        q, qd, qdd, force, follower, torque, wires, activation = (
             split(model, part)[i]
-            for part in (x.q, v.q, a.q, inputs.force, inputs.follower, inputs.torque, inputs.wires)
+            for part in (x.q, v.q, a.q, inputs.force, inputs.follower, inputs.torque, inputs.wires, inputs.activation)
         )
         at_base, on_q = _local_wrenches(arm, motion, qdd, force, follower, skin)
         on_q = on_q + elastic_forces(arm, q, qd) + wire_forces(arm, q, qd, wires) - torque
+        on_q = on_q + muscle_forces(arm, q, qd, activation)
         F, on_q = _to_base(motion.tips, at_base, on_q)
         on_coordinates.append(jnp.where(arm.arm.segments.free, on_q, qdd))
         on_base = on_base + (gathered_wrench(model.mounts[i], F) if isinstance(model, Branched) else F)
@@ -200,7 +202,11 @@ def factor(model: AnyModel, x: Coordinates, v: Coordinates, c_v, c_q, inputs: In
     arms, mounts, total = [], [], jnp.zeros((6, 6))
     for i, (arm, motion, skin) in enumerate(zip(branches(model), motions, skins, strict=True)):
         q = split(model, x.q)[i]
-        factors, inertia = _factor_arm(arm, motion, q, skin, c_v, c_q)
+        local = local_operator(arm, q, c_v, c_q)
+        if arm.muscles is not None:
+            rate, activation = split(model, v.q)[i], split(model, inputs.activation)[i]
+            local = local + muscle_operator(arm, q, rate, c_v, c_q, activation)
+        factors, inertia = _factor_arm(arm, motion, local, skin, c_v, c_q)
         mount = model.mounts[i] if isinstance(model, Branched) else SE3.identity()
         X = mount.inverse().adjoint()
         total = total + small.matmul(X.T, small.matmul(inertia, X))
@@ -215,7 +221,7 @@ def factor(model: AnyModel, x: Coordinates, v: Coordinates, c_v, c_q, inputs: In
     return factors._replace(wires=_factor_wires(model, factors, x, v, c_v, c_q, inputs))
 
 
-def _factor_arm(arm: Model, motion: Motion, q, skin: NodeForces | None, c_v, c_q):
+def _factor_arm(arm: Model, motion: Motion, local, skin: NodeForces | None, c_v, c_q):
     """The factors of one arm, and the articulated inertia that its base feels."""
     bb, bq, qq = (jnp.sum(y, 1) for y in _mass_blocks(motion.inner, arm.inertia))
     if arm.lump_inertia.shape[0]:
@@ -225,7 +231,7 @@ def _factor_arm(arm: Model, motion: Motion, q, skin: NodeForces | None, c_v, c_q
     if skin is not None:
         more = (jnp.sum(y, 1) for y in _skin_blocks(motion, skin, c_v, c_q))
         bb, bq, qq = (one + other for one, other in zip((bb, bq, qq), more, strict=True))
-    qq = qq + local_operator(arm, q, c_v, c_q)
+    qq = qq + local
 
     def eliminate(inertia, inputs):
         T, J, bb, bq, qq = inputs

@@ -22,14 +22,18 @@ def _section_factor(model: Model, q: Float[Array, "n k"]) -> Float[Array, "n k"]
 
 def elastic_energy(model: Model, q: Float[Array, "n k"]) -> Float[Array, ""]:
     """The energy stored in the material [J]."""
+    if model.tissue is not None:
+        return jnp.sum(model.tissue.energy(model.arm, q))
     energy = 0.5 * model.stiffness * (q - model.rest) ** 2
     return jnp.sum(energy * _section_factor(model, q) if model.constant_volume else energy)
 
 
 def elastic_forces(model: Model, q: Float[Array, "n k"], v: Float[Array, "n k"]) -> Float[Array, "n k"]:
     """The generalised forces against deformation and its rate."""
-    if not model.constant_volume:
+    if model.tissue is None and not model.constant_volume:
         return model.stiffness * (q - model.rest) + model.damping * v
+    if not model.constant_volume:
+        return jax.grad(lambda q: elastic_energy(model, q))(q) + model.damping * v
     return jax.grad(lambda q: elastic_energy(model, q))(q) + model.damping * _section_factor(model, q) * v
 
 
@@ -41,8 +45,11 @@ def dissipated_power(model: Model, q: Float[Array, "n k"], v: Float[Array, "n k"
 
 def local_operator(model: Model, q: Float[Array, "n k"], c_v, c_q) -> Float[Array, "n k k"]:
     """c_v C + c_q K of the material, with ones for locked coordinates."""
-    diagonal = c_v * model.damping + c_q * model.stiffness
+    diagonal = c_v * model.damping
+    if model.tissue is None:
+        diagonal = diagonal + c_q * model.stiffness
     if model.constant_volume:
         diagonal = diagonal * _section_factor(model, q)
     diagonal = diagonal + (1.0 - model.arm.segments.free)
-    return diagonal[:, :, None] * jnp.eye(model.arm.coordinates)
+    local = diagonal[:, :, None] * jnp.eye(model.arm.coordinates)
+    return local if model.tissue is None else local + c_q * model.tissue.stiffness(model.arm, q)

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from hydrostat.lie import SE3, small
+from hydrostat.mechanics.contraction import muscle_forces
 from hydrostat.mechanics.dynamics import motions_of
 from hydrostat.mechanics.elasticity import dissipated_power, elastic_energy
 from hydrostat.mechanics.model import AnyModel, Inputs
@@ -92,7 +93,7 @@ def dissipation(model: AnyModel, x: Coordinates, v: Coordinates) -> Float[Array,
 
 
 def power(model: AnyModel, x: Coordinates, v: Coordinates, inputs: Inputs) -> Float[Array, ""]:
-    """The power of everything outside: loads, generalised forces, wires and surroundings, with a base at rest [W].
+    """The power of all but the material: loads, generalised forces, wires, muscles, surroundings; base at rest [W].
 
     With it the energies balance: the rate of their sum is this power less `dissipation`.
     """
@@ -113,10 +114,12 @@ def external_wrench(
         return wrench, jnp.sum(moment * angular) + jnp.sum(force * velocity)
 
     for i, (arm, motion) in enumerate(zip(branches(model), motions, strict=True)):
-        q, rate, force, follower, torque, wires = (
-            split(model, part)[i] for part in (x.q, v.q, inputs.force, inputs.follower, inputs.torque, inputs.wires)
+        q, rate, force, follower, torque, wires, activation = (
+            split(model, part)[i]
+            for part in (x.q, v.q, inputs.force, inputs.follower, inputs.torque, inputs.wires, inputs.activation)
         )
         watts = watts + jnp.sum((torque - wire_forces(arm, q, rate, wires)) * rate)
+        watts = watts - jnp.sum(muscle_forces(arm, q, rate, activation) * rate)
         if arm.loads.fraction.shape[0]:
             index = arm.loads.segment
             points = motion.loads

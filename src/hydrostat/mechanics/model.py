@@ -12,7 +12,7 @@ from hydrostat.bodies import Arm
 from hydrostat.bodies.rod import damping, gauss_points, node_inertias, stiffness
 from hydrostat.errors import InputError
 from hydrostat.lie import SE3
-from hydrostat.mechanics.nodes import AbstractSurroundings, AbstractWires
+from hydrostat.mechanics.nodes import AbstractMuscles, AbstractSurroundings, AbstractTissue, AbstractWires
 
 GRAVITY = (0.0, 0.0, -9.81)
 """The world's gravity unless said otherwise [m/s^2]."""
@@ -61,6 +61,9 @@ class Model(eqx.Module):
     """Diagonal spatial inertia of a free base; None for a fixed one."""
     wires: Wires | None = None
     surroundings: AbstractSurroundings | None = None
+    tissue: AbstractTissue | None = None
+    """Another elasticity than the linear one of `stiffness`."""
+    muscles: AbstractMuscles | None = None
     constant_volume: bool = eqx.field(static=True, default=False)
     """Whether the section follows the stretch: radius = rest radius / sqrt(stretch)."""
 
@@ -111,6 +114,8 @@ class Inputs(NamedTuple):
     """Generalised forces on the coordinates."""
     wires: Float[Array, " w"] | tuple
     """Tension [N] or length [m] of each wire, as the arm's wires are driven."""
+    activation: Float[Array, "n m"] | tuple
+    """Of every muscle, 0 to 1."""
     base_pose: SE3
     base_twist: Float[Array, " 6"]
     """Body twist of a prescribed base."""
@@ -137,6 +142,8 @@ def make_model(
     surroundings: AbstractSurroundings | None = None,
     constant_volume: bool = False,
     plates: Float[Array, "n 6"] | None = None,
+    tissue: AbstractTissue | None = None,
+    muscles: AbstractMuscles | None = None,
 ) -> Model:
     """The model of an arm: a rod by its sections and material, or rigid plates.
 
@@ -146,7 +153,8 @@ def make_model(
     mass `base_mass` and moment of inertia `base_inertia`; `friction`: torque per rate of each segment's bend angle
     [N m s]; `skin_points`: nodes per segment that meet the surroundings, the last one at its tip;
     `constant_volume`: whether the section narrows as the arm stretches; `plates`: diagonal spatial inertias of rigid
-    plates at the segments' ends, of arms that are no rod: they have no other mass and no stiffness.
+    plates at the segments' ends, of arms that are no rod: they have no other mass and no stiffness; `tissue`: what
+    the arm is made of, where its elasticity is not linear; `muscles`: what contracts in it.
     """
     gravity = _checked_vector("gravity", gravity)
     for name, value in (("youngs_modulus", arm.material.youngs_modulus), ("density", arm.material.density)):
@@ -191,6 +199,8 @@ def make_model(
         base_inertia=_six(base_inertia, base_mass) if free_base else None,
         wires=wires,
         surroundings=surroundings,
+        tissue=tissue,
+        muscles=muscles,
         constant_volume=constant_volume,
     )
 
@@ -245,13 +255,22 @@ def no_inputs(model: AnyModel) -> Inputs:
     """Nothing acts, slack wires, and the base stays where it is; what is around is what the model says."""
     if isinstance(model, Branched):
         each = [no_inputs(arm) for arm in model.arms]
-        force, follower, torque, wires = zip(*((i.force, i.follower, i.torque, i.wires) for i in each), strict=True)
+        parts = ((i.force, i.follower, i.torque, i.wires, i.activation) for i in each)
+        force, follower, torque, wires, activation = zip(*parts, strict=True)
     else:
         force = follower = jnp.zeros((model.loads.fraction.shape[0], 6))
         torque = jnp.zeros_like(model.stiffness)
         wires = _slack(model)
+        activation = relaxed(model)
     still = jnp.zeros(6)
-    return Inputs(force, follower, torque, wires, model.T_world_body, still, still, model.surroundings)
+    return Inputs(force, follower, torque, wires, activation, model.T_world_body, still, still, model.surroundings)
+
+
+def relaxed(model: Model) -> Float[Array, "n m"]:
+    """No muscle is active."""
+    if model.muscles is None:
+        return jnp.zeros((model.arm.count, 0))
+    return jnp.zeros_like(model.muscles.lengths(model.arm, model.rest))
 
 
 def _slack(model: Model) -> Float[Array, " w"]:
@@ -264,7 +283,7 @@ def _slack(model: Model) -> Float[Array, " w"]:
 
 def check_inputs(inputs: Inputs) -> None:
     """Refuse loads that are not numbers."""
-    for name in ("force", "follower", "torque", "wires", "base_twist", "base_acceleration"):
+    for name in ("force", "follower", "torque", "wires", "activation", "base_twist", "base_acceleration"):
         for value in jax.tree.leaves(getattr(inputs, name)):
             _require(jnp.all(jnp.isfinite(value)), lambda name=name: f"every load must be finite; `{name}` is not")
 

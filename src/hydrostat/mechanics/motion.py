@@ -154,14 +154,17 @@ def skin_nodes(model: Model, motion: Motion, q: Float[Array, "n k"]) -> Nodes:
     T = jax.tree.map(lambda y: y[:, None], motion.T_world) @ motion.skin.T
     section = model.arm.section
     radius = section.radius_base[:, None] + model.skin * (section.radius_tip - section.radius_base)[:, None]
+    stretch = stretch_of(model, q)
     if model.constant_volume:
-        radius = radius / jnp.sqrt(stretch_of(model, q))[:, None]
+        radius = radius / jnp.sqrt(stretch)[:, None]
+    length = (model.arm.segments.length * stretch / max(model.skin.shape[0], 1))[:, None]
     return Nodes(
         position=T.position.reshape(-1, 3),
         velocity=small.matvec(T.rotation, V[..., 3:]).reshape(-1, 3),
         angular_velocity=small.matvec(T.rotation, V[..., :3]).reshape(-1, 3),
         tangent=T.rotation[..., 2].reshape(-1, 3),
         radius=radius.reshape(-1),
+        length=jnp.broadcast_to(length, radius.shape).reshape(-1),
     )
 
 

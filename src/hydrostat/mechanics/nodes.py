@@ -20,6 +20,8 @@ class Nodes(NamedTuple):
     """Unit vector along the arm; contact does not use it."""
     radius: Float[Array, " n"]
     """[m]"""
+    length: Float[Array, " n"]
+    """Of the piece of arm that each node stands for [m]."""
 
 
 class NodeForces(NamedTuple):
@@ -54,3 +56,29 @@ class AbstractWires(eqx.Module):
     @abc.abstractmethod
     def along_segments(self, arm, q: Float[Array, "n k"]) -> Float[Array, "w n"]:
         """The length of each of w wires within each segment [m]."""
+
+
+class AbstractTissue(eqx.Module):
+    """What a segment is made of, by the energy it stores."""
+
+    @abc.abstractmethod
+    def energy(self, arm, q: Float[Array, "n k"]) -> Float[Array, " n"]:
+        """The energy stored in each segment [J]."""
+
+    @abc.abstractmethod
+    def stiffness(self, arm, q: Float[Array, "n k"]) -> Float[Array, "n k k"]:
+        """The positive semidefinite part of the energy's second derivative, for implicit steps."""
+
+
+class AbstractMuscles(eqx.Module):
+    """What pulls within each segment by activation: m elements per segment."""
+
+    @abc.abstractmethod
+    def lengths(self, arm, q: Float[Array, "n k"]) -> Float[Array, "n m"]:
+        """The length of every element [m]."""
+
+    @abc.abstractmethod
+    def tensions(
+        self, lengths: Float[Array, "n m"], rates: Float[Array, "n m"], activation: Float[Array, "n m"]
+    ) -> Float[Array, "n m"]:
+        """The tension of every element, never negative [N]."""

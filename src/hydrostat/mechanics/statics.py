@@ -99,7 +99,7 @@ def _equilibrium(model: AnyModel, inputs: Inputs, start, shares) -> Equilibrium:
 def _shared(model: AnyModel) -> list[str]:
     """The inputs that grow with the load."""
     by_length = any(arm.wires is not None and arm.wires.stiffness is not None for arm in branches(model))
-    return ["force", "follower", "torque"] + ([] if by_length else ["wires"])
+    return ["force", "follower", "torque", "activation"] + ([] if by_length else ["wires"])
 
 
 def at_rest(model: AnyModel, q, inputs: Inputs):

@@ -24,6 +24,7 @@ __all__ = [
     "finger",
     "format_robot",
     "load_robot",
+    "octopus_arm",
     "parse_robot",
     "read_robot",
     "robot_model",
@@ -99,3 +100,11 @@ def stewart_arm(
     from hydrostat.robots.stewart_arm import stewart_arm as specification
 
     return build_robot(specification(segments, length, base_radius, taper, legs))
+
+
+def octopus_arm(segments: int = 20, kind: str = "strut", oblique: bool = False) -> "Robot":
+    """The octopus arm after Kang, built; `hydrostat.robots.octopus_arm` the module says what is assumed."""
+    from hydrostat.robots.build import build_robot
+    from hydrostat.robots.octopus_arm import octopus_arm as specification
+
+    return build_robot(specification(segments, kind, oblique))

@@ -5,12 +5,22 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from hydrostat.actuation import Legs, Stepper, Tendons, make_legs, rest_poses
+from hydrostat.actuation import (
+    HydrostatMuscles,
+    Legs,
+    NeoHookean,
+    Stepper,
+    Tendons,
+    make_legs,
+    make_muscles,
+    make_tissue,
+    rest_poses,
+)
 from hydrostat.bodies import Arm, Material, Section
 from hydrostat.errors import InputError
 from hydrostat.lie import SE3
-from hydrostat.robots.spec import MODES, LegsSpec, RobotSpec
-from hydrostat.segments import StewartSegment, StrainSegment
+from hydrostat.robots.spec import MODES, LegsSpec, MusclesSpec, RobotSpec
+from hydrostat.segments import AbstractSegment, StewartSegment, StrainSegment, StrutSegment
 from hydrostat.segments.stewart import named_faults
 
 
@@ -37,6 +47,11 @@ class Robot(eqx.Module):
     legs: Legs | None
     plates: Float[Array, "n 6"] | None
     """Diagonal spatial inertias of a chain of platforms' plates; None for a continuum arm."""
+    muscles: HydrostatMuscles | None
+    tissue: NeoHookean | None
+    """What a muscular hydrostat is made of; None for arms of linear elasticity."""
+    activation_time: float = eqx.field(static=True)
+    """Lag between command and activation [s]."""
     name: str = eqx.field(static=True)
 
     def require_motor(self) -> Stepper:
@@ -49,7 +64,7 @@ class Robot(eqx.Module):
 def build_robot(spec: RobotSpec) -> Robot:
     """The robot that a specification describes."""
     count = len(spec.segments)
-    segments = _strain_segments(spec) if spec.legs is None else _platforms(spec, spec.legs)
+    segments = _segments(spec)
     arm = Arm(
         segments=segments,
         section=Section(*jnp.array([segment.radius for segment in spec.segments]).T),
@@ -81,7 +96,28 @@ def build_robot(spec: RobotSpec) -> Robot:
         limits = (spec.legs.length_range, spec.legs.max_stroke, spec.legs.max_rate, spec.legs.max_force)
         legs = make_legs(segments, *limits)
         plates = jnp.asarray(_plates(spec, spec.legs))
-    return Robot(arm, masses, friction, _tendons(spec), motor, legs, plates, spec.name)
+    muscles = tissue = None
+    if spec.muscles is not None:
+        muscles, tissue = _hydrostat(spec, spec.muscles, arm)
+    lag = spec.muscles.activation_time if spec.muscles else 0.0
+    return Robot(arm, masses, friction, _tendons(spec), motor, legs, plates, muscles, tissue, lag, spec.name)
+
+
+def _segments(spec: RobotSpec) -> AbstractSegment:
+    """The segments of the robot's kind."""
+    if spec.legs is not None:
+        return _platforms(spec, spec.legs)
+    if spec.muscles is not None and spec.muscles.segments == "strut":
+        return StrutSegment([segment.length for segment in spec.segments], spec.segments[0].modes)
+    return _strain_segments(spec)
+
+
+def _hydrostat(spec: RobotSpec, muscles: MusclesSpec, arm: Arm) -> tuple[HydrostatMuscles, NeoHookean]:
+    """The muscles and the tissue of a muscular hydrostat."""
+    fastest = muscles.fastest or None
+    made = make_muscles(arm, muscles.stress, muscles.stiffness, muscles.offset, fastest, muscles.oblique_deg)
+    limit = jnp.asarray(np.deg2rad(muscles.bend_limit_deg))
+    return made, make_tissue(arm, spec.material.youngs_modulus, limit)
 
 
 def _strain_segments(spec: RobotSpec) -> StrainSegment:

@@ -9,6 +9,7 @@ from pathlib import Path
 from hydrostat.errors import InputError, listed, shown
 from hydrostat.robots.file import read_robot
 from hydrostat.robots.finger import finger
+from hydrostat.robots.octopus_arm import octopus_arm
 from hydrostat.robots.rod import rod
 from hydrostat.robots.spec import RobotSpec
 from hydrostat.robots.stewart_arm import stewart_arm
@@ -42,6 +43,9 @@ ROBOTS = {
             "twenty platforms on six legs each, of constant volume, 5 m, upright (Lafmejani)",
             stewart_arm,
         ),
+        Entry("octopus_arm", "a muscular hydrostat of 20 struts, 0.24 m, horizontal (Kang)", octopus_arm),
+        Entry("octopus_arm_arcs", "the same with arcs of constant strain", partial(octopus_arm, kind="strain")),
+        Entry("octopus_arm_oblique", "the same with oblique muscles", partial(octopus_arm, oblique=True)),
     )
 }
 

@@ -18,6 +18,14 @@ def check_continuum(spec: RobotSpec) -> None:
     """Refuse a chain of platforms."""
     if spec.legs is not None:
         raise InputError(f"this scenario needs a continuum arm, of segments with modes; got {spec.name} with [legs]")
+    if spec.muscles is not None:
+        raise InputError(f"this scenario needs an arm without muscles; got {spec.name} with [muscles]")
+
+
+def check_hydrostat(spec: RobotSpec) -> None:
+    """Refuse an arm without muscles."""
+    if spec.muscles is None:
+        raise InputError(f"this scenario needs a muscular arm, such as octopus_arm; got {spec.name} without [muscles]")
 
 
 def check_wire_driven(spec: RobotSpec) -> None:

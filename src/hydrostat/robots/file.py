@@ -12,12 +12,13 @@ from hydrostat.robots.spec import (
     MassSpec,
     MaterialSpec,
     MotorSpec,
+    MusclesSpec,
     RobotSpec,
     SegmentSpec,
     TendonSpec,
 )
 
-_TOP = ("name", "notes", "base", "arm", "material", "mass", "tendon", "motor", "legs")
+_TOP = ("name", "notes", "base", "arm", "material", "mass", "tendon", "motor", "legs", "muscles")
 _LARGEST_FILE = 1_000_000  # bytes
 _START = "`hydrostat new FILE.toml` writes one to start from"
 
@@ -56,7 +57,13 @@ def parse_robot(text: str) -> RobotSpec:
     if not segments:
         raise InputError(f"it must hold at least one [[arm.segment]]; it has none; {_START}")
     parts: dict = {"name": table.get("name", "my arm"), "segments": _segments(segments)}
-    for key, kind in (("base", BaseSpec), ("material", MaterialSpec), ("motor", MotorSpec), ("legs", LegsSpec)):
+    for key, kind in (
+        ("base", BaseSpec),
+        ("material", MaterialSpec),
+        ("motor", MotorSpec),
+        ("legs", LegsSpec),
+        ("muscles", MusclesSpec),
+    ):
         if key in table:
             parts[key] = _build(kind, table[key], f"[{key}]")
     for key, name, kind in (("mass", "masses", MassSpec), ("tendon", "tendons", TendonSpec)):
@@ -181,6 +188,18 @@ def format_robot(spec: RobotSpec) -> str:
             "max_pulse_rate": "1/s",
         }
         lines += ["", "[motor]", *_entries(spec.motor, units)]
+    if spec.muscles:
+        comments = {
+            "stress": "Pa, largest active stress at the rest length",
+            "stiffness": "Pa per relative length: the active stress falls as a muscle shortens",
+            "segments": "strut: straight pieces, as Kang's; strain: arcs",
+            "offset": "of the longitudinal muscles from the axis, over the radius",
+            "oblique_deg": "winding of oblique muscles over a segment; 0: none; they need the mode twist",
+            "fastest": "1/s, lengths per second at which a shortening muscle has no force left; 0: never",
+            "activation_time": "s, lag between command and activation",
+            "bend_limit_deg": "bend of a segment from where it stiffens",
+        }
+        lines += ["", "[muscles]", *_entries(spec.muscles, comments)]
     if spec.legs:
         comments = {
             "lower_azimuths_deg": "of the six legs' joints on every lower plate, from +x towards +y",

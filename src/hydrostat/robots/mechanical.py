@@ -39,4 +39,6 @@ def robot_model(
         raise InputError(f"{robot.name} has no tendons to drive; add [[tendon]] tables")
     if robot.plates is not None:
         return make_model(robot.arm, gravity=gravity, lumps=list(lumps), plates=robot.plates, **options)
+    if robot.muscles is not None:
+        options = {"tissue": robot.tissue, "muscles": robot.muscles, "constant_volume": True, **options}
     return make_model(robot.arm, gravity=gravity, lumps=list(lumps), friction=robot.friction, wires=wires, **options)

@@ -174,6 +174,45 @@ class MassSpec:
         object.__setattr__(self, "inertia", errors.number("inertia", self.inertia, **_INERTIA))
 
 
+SEGMENT_KINDS = ("strut", "strain")
+
+
+@dataclass(frozen=True)
+class MusclesSpec:
+    """The muscles of a hydrostat arm: four longitudinal ones and radial ones in every segment, maybe oblique ones."""
+
+    stress: float
+    """Largest active stress, at the rest length, over the rest section [Pa]."""
+    stiffness: float
+    """By how much the active stress grows per relative length [Pa]; without it a shortening arm collapses."""
+    segments: str = "strut"
+    """`strut`: straight pieces that tilt at their upper plate; `strain`: arcs of constant strain."""
+    offset: float = 0.7071
+    """Distance of the longitudinal muscles from the axis, over the radius."""
+    oblique_deg: float = 0.0
+    """By how much oblique muscles wind round the axis over one segment [deg]; 0 for none. They need the mode twist."""
+    fastest: float = 0.0
+    """Lengths per second at which a shortening muscle has no force left [1/s]; 0 for force that ignores the rate."""
+    activation_time: float = 0.03
+    """Of the first-order lag between command and activation [s]."""
+    bend_limit_deg: float = 57.3
+    """Bend of a segment from where it stiffens [deg]."""
+
+    def __post_init__(self):
+        checked = {
+            "stress": errors.number("stress", self.stress, above=0.0, most=1e12),
+            "stiffness": errors.number("stiffness", self.stiffness, least=0.0, most=1e12),
+            "offset": errors.number("offset", self.offset, above=0.0, most=1.0),
+            "oblique_deg": errors.number("oblique_deg", self.oblique_deg, least=0.0, most=170.0),
+            "fastest": errors.number("fastest", self.fastest, least=0.0, most=1e6),
+            "activation_time": errors.number("activation_time", self.activation_time, least=0.0, most=10.0),
+            "bend_limit_deg": errors.number("bend_limit_deg", self.bend_limit_deg, above=0.0, most=170.0),
+        }
+        errors.choice("segments", self.segments, SEGMENT_KINDS)
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+
 @dataclass(frozen=True)
 class LegsSpec:
     """The six legs of every segment of a chain of platforms, and what their actuators can do."""
@@ -267,6 +306,8 @@ class RobotSpec:
     masses: tuple[MassSpec, ...] = ()
     legs: LegsSpec | None = None
     """Of a chain of platforms, whose segments have six legs each and no modes; None for a continuum arm."""
+    muscles: MusclesSpec | None = None
+    """Of a muscular hydrostat: its volume is constant, and muscles move it; None for other arms."""
 
     def __post_init__(self):
         errors.text("name", self.name)
@@ -280,6 +321,20 @@ class RobotSpec:
             self._check_tendon(index, tendon)
         if self.legs is not None:
             self._check_platforms()
+        if self.muscles is not None:
+            self._check_hydrostat(self.muscles)
+
+    def _check_hydrostat(self, muscles: MusclesSpec):
+        """A hydrostat arm bends both ways and stretches, and has nothing that pulls at it but its muscles."""
+        if self.tendons or self.legs is not None or self.motor is not None:
+            raise InputError("a robot with [muscles] must have no tendons, [motor] or [legs]; got one of them")
+        needed = ("bend_x", "bend_y", "twist", "stretch") if muscles.oblique_deg else ("bend_x", "bend_y", "stretch")
+        for number, segment in enumerate(self.segments, 1):
+            if segment.modes != needed or any(segment.preshape_deg) or segment.disc_radius is not None:
+                raise InputError(
+                    f"a segment of a robot with [muscles] needs the modes {listed(needed)}, no preshape and no discs; "
+                    f"got {listed(segment.modes)} in segment {number}"
+                )
 
     def _check_platforms(self):
         """A chain of platforms has what its segments are, and nothing of a continuum arm."""

@@ -4,6 +4,7 @@ from hydrostat.errors import InputError, listed, shown
 from hydrostat.robots.checks import (
     check_bends_both_ways,
     check_finger,
+    check_hydrostat,
     check_platforms,
     check_two_arcs,
     check_wire_driven,
@@ -41,6 +42,27 @@ _TRACKING_KEYS = (
     Key("frozen_segment", 0, "", "segment that is frozen in the second run of the decentralised controller; 0: the "
         "middle one", least=0, most=1000),
 )  # fmt: skip
+
+
+_HYDROSTATS = "muscular arms: robots with [muscles]"
+
+_WATER_KEYS = (
+    Key("drag", True, "", "whether water resists; buoyancy stays"),
+    Key("dt_ms", 5.0, "ms", "time step", above=0.0, most=100.0),
+)
+
+
+def _muscular(name: str, summary: str, function: str, *keys: Key, robot: str = "octopus_arm") -> Scenario:
+    """A motion of a muscular arm."""
+    return Scenario(
+        name=f"arm-{name}",
+        summary=summary,
+        robot=robot,
+        accepts=_HYDROSTATS,
+        check_robot=check_hydrostat,
+        function=f"hydrostat.scenarios.{function}",
+        keys=(*keys, *_WATER_KEYS),
+    )
 
 
 def _tracking(name: str, summary: str, function: str, *more: Key) -> Scenario:
@@ -267,6 +289,40 @@ SCENARIOS = {
         _tracking("fetch", "the tip fetches, from far out back to the base", "fetch"),
         _tracking("file", "the tip follows your own path", "from_file",
                   Key("path", "", "", "a CSV file with x, y, z [m] along the path, in the world")),
+        _muscular("elongate", "radial muscles contract: the octopus arm becomes longer and thinner",
+                  "arm_lengths:elongate",
+                  Key("activations", (0.05, 0.1, 0.2, 0.4), "", "of the radial muscles, one run each", least=0.0,
+                      most=1.0, most_entries=12),
+                  Key("seconds", 1.5, "s", "of each run", above=0.0, most=600.0)),
+        _muscular("shorten", "longitudinal muscles contract: the octopus arm becomes shorter and thicker",
+                  "arm_lengths:shorten",
+                  Key("activations", (0.05, 0.1, 0.2, 0.5, 1.0), "", "of the longitudinal muscles, one run each",
+                      least=0.0, most=1.0, most_entries=12),
+                  Key("seconds", 1.5, "s", "of each run", above=0.0, most=600.0)),
+        _muscular("bend", "longitudinal muscles of one side contract along a part of the octopus arm",
+                  "arm_lengths:bend",
+                  Key("activations", (0.02, 0.05, 0.1, 0.2), "", "of that side, one run each", least=0.0, most=1.0,
+                      most_entries=12),
+                  Key("first_segment", 7, "", "where the bend begins", least=1, most=1000),
+                  Key("last_segment", 10, "", "where it ends", least=1, most=1000),
+                  Key("azimuth_deg", 0.0, "deg", "where it bends to", least=-360.0, most=360.0),
+                  Key("seconds", 2.0, "s", "of each run", above=0.0, most=600.0)),
+        _muscular("twist", "an oblique muscle contracts: the octopus arm twists, which the paper leaves out",
+                  "arm_lengths:twist",
+                  Key("activations", (0.05, 0.1, 0.2), "", "of the oblique muscle, one run each", least=-1.0, most=1.0,
+                      most_entries=12),
+                  Key("seconds", 1.5, "s", "of each run", above=0.0, most=600.0), robot="octopus_arm_oblique"),
+        _muscular("reach", "a bend travels from the base of the octopus arm to its tip, and the arm is straight",
+                  "arm_reach:reach",
+                  Key("bend", 0.1, "", "activation of the bend before the reach", least=0.0, most=1.0),
+                  Key("stiffen", 0.2, "", "activation behind the wave's front; of radial muscles twice", least=0.0,
+                      most=0.5),
+                  Key("wave", True, "", "whether there is a wave; if not, the bend is let go"),
+                  Key("azimuth_deg", 0.0, "deg", "where the arm bends to before", least=-360.0, most=360.0),
+                  Key("prepare_seconds", 1.5, "s", "time to bend", above=0.0, most=100.0),
+                  Key("wave_seconds", 1.0, "s", "time of the wave from base to tip", above=0.0, most=100.0),
+                  Key("seconds_after", 1.4, "s", "how long it is watched from the wave's begin", above=0.1,
+                      most=100.0)),
         Scenario(
             name="track-dynamics",
             summary="the same arm with its masses: leg forces that track under gravity, with an unknown payload",

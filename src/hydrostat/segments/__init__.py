@@ -3,5 +3,6 @@
 from hydrostat.segments.base import AbstractSegment
 from hydrostat.segments.stewart import StewartSegment
 from hydrostat.segments.strain import MODES, Arc, StrainSegment
+from hydrostat.segments.strut import StrutSegment
 
-__all__ = ["MODES", "AbstractSegment", "Arc", "StewartSegment", "StrainSegment"]
+__all__ = ["MODES", "AbstractSegment", "Arc", "StewartSegment", "StrainSegment", "StrutSegment"]

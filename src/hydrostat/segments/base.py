@@ -3,9 +3,10 @@
 import abc
 
 import equinox as eqx
+import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from hydrostat.lie import SE3
+from hydrostat.lie import SE3, small
 
 
 class AbstractSegment(eqx.Module):
@@ -47,3 +48,11 @@ class AbstractSegment(eqx.Module):
     @abc.abstractmethod
     def jacobian(self, q: Float[Array, " k"], s: Float[Array, ""] | float) -> Float[Array, "6 k"]:
         """The body Jacobian: the twist of the material point s relative to the base, per rate of the coordinates."""
+
+    def fibre(self, q: Float[Array, " k"], lower: Float[Array, " 2"], upper: Float[Array, " 2"]) -> Float[Array, ""]:
+        """The length of a fibre from a point of the lower section to one of the upper section [m].
+
+        **Arguments:** `lower`, `upper`: where it passes, in the axes of the two sections [m].
+        """
+        end = self.pose(q, 1.0).apply(jnp.append(upper, 0.0))
+        return small.norm(end - jnp.append(lower, 0.0))

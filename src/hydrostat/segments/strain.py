@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from hydrostat.lie import SE3, se3
+from hydrostat.lie import SE3, se3, small
 from hydrostat.segments.base import AbstractSegment
 
 MODES = ("bend_x", "bend_y", "twist", "shear_x", "shear_y", "stretch")
@@ -99,6 +99,17 @@ class StrainSegment(AbstractSegment):
         """The body twist of the material point s at the rates v: the Jacobian times v, without the matrix."""
         reach = (s * self.length)[..., None]
         return se3.tangent_times(reach * self.strain(q), reach * self._placed(v))
+
+    def fibre(self, q, lower, upper) -> Float[Array, ""]:
+        """The length of a fibre from a point of the lower section to one of the upper one, straight in the section.
+
+        Its tangent is u + k x c + c', with the strains u and k and the place c in the section. At the fibre's middle,
+        which is exact for fibres along the axis, and for winding ones to the fourth power of what a segment turns.
+        """
+        strain = self.strain(q)
+        c = jnp.append(0.5 * (lower + upper), 0.0)
+        drift = jnp.append(upper - lower, 0.0) / self.length
+        return self.length * small.norm(strain[3:] + small.cross(strain[:3], c) + drift)
 
     def bend_vector(self, q: Float[Array, "*batch k"]) -> Float[Array, "*batch 2"]:
         """The bend as a vector of the cross-section, theta (cos phi, sin phi) [rad]: no singularity when straight."""

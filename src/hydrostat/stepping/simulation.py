@@ -127,11 +127,11 @@ class Simulation(eqx.Module):
         parts = [Rows(np.array([start]), first[0], np.zeros(1, int), first[1])]
         if on_rows:
             on_rows(parts[0])
-        done = 0
+        done, size = 0, _piece(rows)
         while done < rows:
-            count = min(_CHUNK_ROWS, rows - done)
-            out = self._advance(given, current, memory, start + done * every * self.dt, count, every)
-            good = np.asarray(out.good)
+            count = min(size, rows - done)
+            out = self._advance(given, current, memory, start + done * every * self.dt, size, every)
+            good = np.asarray(out.good)[:count]
             kept = count if good.all() else int(np.argmin(good))
             times = start + (done + 1 + np.arange(kept)) * every * self.dt
             states, memories = jax.tree.map(lambda y, n=kept: np.asarray(y[:n]), (out.state, out.memory))
@@ -154,8 +154,7 @@ class Simulation(eqx.Module):
         rows = -(-max(round(seconds / self.dt), 1) // every)
         state = rest_state(self.model) if state is None else state
         given = self._inputs(inputs)
-        for count in {min(_CHUNK_ROWS, rows), (rows - 1) % _CHUNK_ROWS + 1}:
-            jax.block_until_ready(self._advance(given, state, _first_memory(given, state), 0.0, count, every))
+        jax.block_until_ready(self._advance(given, state, _first_memory(given, state), 0.0, _piece(rows), every))
 
     def _inputs(self, inputs: Inputs | InputFunction | AbstractController | None) -> InputFunction | AbstractController:
         if inputs is None:
@@ -214,6 +213,11 @@ class Simulation(eqx.Module):
                 advice = f"the largest step that goes on from there is about {smaller.dt:.2g} s"
                 break
         return DivergedError(f"the simulation diverged after {time:.6g} s at dt = {self.dt:g} s, in {where}; {advice}")
+
+
+def _piece(rows: int) -> int:
+    """Rows of a piece, all pieces of a run alike so that one function is compiled; the last may run a little over."""
+    return -(-rows // -(-rows // _CHUNK_ROWS))
 
 
 # Kinds of rollouts that the compiler could not make one function of.

@@ -1,4 +1,4 @@
-"""What surrounds an arm: shapes to touch, and the contact with them and between arms."""
+"""What surrounds an arm: water, shapes to touch, and the contact with them and between arms."""
 
 from hydrostat.mechanics.nodes import Nodes
 from hydrostat.surroundings.contact import (
@@ -21,6 +21,7 @@ from hydrostat.surroundings.pairs import (
     find_candidates,
 )
 from hydrostat.surroundings.shapes import AbstractShape, Box, Capsule, Plane, Sphere, Surface
+from hydrostat.surroundings.water import Together, Water
 
 __all__ = [
     "AbstractShape",
@@ -39,6 +40,8 @@ __all__ = [
     "Reactions",
     "Sphere",
     "Surface",
+    "Together",
+    "Water",
     "capsule_gap",
     "closest_points",
     "combined",

@@ -1,0 +1,187 @@
+"""The muscles of an octopus arm, and the tissue they are part of.
+
+Longitudinal muscles run along the arm at four azimuths and shorten it or bend it. Radial (transverse) muscles squeeze
+the section; since the volume is constant the arm elongates. Oblique muscles wind round the axis and twist it.
+
+An active muscle of nominal stress s and stiffness k pulls with a A [s + k (l / l_0 - 1)], never pushes: with a stress
+that did not fall with the length, a shortening arm would collapse. Radial muscles pull with a s on their own section,
+pi r h / 4 each: a s V / r for the four of a segment of volume V.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from hydrostat.bodies import Arm
+from hydrostat.lie import small
+from hydrostat.mechanics.nodes import AbstractMuscles, AbstractTissue
+
+LONGITUDINAL_AZIMUTHS = (0.0, 90.0, 180.0, 270.0)  # deg
+MUSCLES = ("long_0", "long_90", "long_180", "long_270", "radial")
+"""The columns of an activation, before oblique muscles."""
+_LIMIT_FACTOR = 50.0  # by which a segment stiffens beyond its bend limit, assumed
+_OBLIQUE_OFFSET = 0.9  # distance from the axis over the radius, assumed
+_OBLIQUE_SHARE = 0.1  # of the section's area, assumed
+OBLIQUE = ("oblique_right", "oblique_left")
+"""A pair that winds either way round the axis: the first twists the arm to the right, from x towards y."""
+
+
+class NeoHookean(AbstractTissue):
+    """Incompressible rubber-like tissue: axial energy E/6 (l^2 + 2/l - 3) per volume at the stretch l.
+
+    Fibres of a bent segment at the distance y = y_0 / sqrt(l) from the axis are stretched by l + y k, with the
+    curvature k over the rest length: to second order the segment stores E I k^2 (1 + 2 l^-3) / (6 l) per rest length.
+    Twist stores G J t^2 / 2 with G = E/3, its arms narrowing likewise. Beyond `bend_limit` a segment stiffens.
+    """
+
+    modulus: Float[Array, " n"]
+    """Young's modulus E at rest [Pa]."""
+    volume: Float[Array, " n"]
+    """Of each segment [m^3]."""
+    moment: Float[Array, " n"]
+    """Second moment of the rest section about a diameter, the mean over the segment [m^4]."""
+    bend_limit: Float[Array, ""]
+    """Bend of a segment from where it stiffens [rad]."""
+    limit_factor: Float[Array, ""]
+    """By how much."""
+
+    def energy(self, arm: Arm, q) -> Float[Array, " n"]:
+        """The energy stored in each segment [J]."""
+        bend, twist = _bend_and_twist(arm, q)
+        length = arm.segments.length
+        stretch = arm.segments.stretch(q)
+        axial = self.volume * self.modulus / 6.0 * (stretch**2 + 2.0 / stretch - 3.0)
+        rigidity = self.modulus * self.moment * length
+        bent = 0.5 * rigidity * small.dot(bend, bend) * (1.0 + 2.0 * stretch**-3) / (3.0 * stretch)
+        twisted = rigidity / 3.0 * twist**2 / stretch
+        over = jnp.maximum(length * small.norm(bend) - self.bend_limit, 0.0) / length
+        return axial + bent + twisted + 0.5 * self.limit_factor * rigidity * over**2
+
+    def stiffness(self, arm: Arm, q) -> Float[Array, "n k k"]:
+        """The diagonal of the energy's second derivative, which is what counts in it."""
+        stretch, length = arm.segments.stretch(q), arm.segments.length
+        rigidity = self.modulus * self.moment * length
+        bend = rigidity * (1.0 + 2.0 * stretch**-3) / (3.0 * stretch)
+        angle = length * small.norm(_bend_and_twist(arm, q)[0])
+        bend = bend + jnp.where(angle > self.bend_limit, self.limit_factor * rigidity, 0.0)
+        parts = {
+            "bend_x": bend,
+            "bend_y": bend,
+            "twist": 2.0 * rigidity / 3.0 / stretch,
+            "stretch": self.volume * self.modulus / 3.0 * (1.0 + 2.0 * stretch**-3),
+        }
+        diagonal = jnp.stack([parts[mode] for mode in arm.segments.modes], -1)
+        return diagonal[..., None] * jnp.eye(len(arm.segments.modes))
+
+
+def _bend_and_twist(arm: Arm, q) -> tuple[Float[Array, "n 2"], Float[Array, " n"]]:
+    """The curvatures about x and y and the twist over the rest length [1/m]."""
+    modes = arm.segments.modes
+    zero = jnp.zeros_like(q[..., 0])
+    part = {mode: q[..., i] for i, mode in enumerate(modes)}
+    return jnp.stack([part.get("bend_x", zero), part.get("bend_y", zero)], -1), part.get("twist", zero)
+
+
+class HydrostatMuscles(AbstractMuscles):
+    """The muscles of a hydrostat arm: per segment four longitudinal, the radial ones as one, maybe two oblique."""
+
+    radius: Float[Array, " n"]
+    """Of the section at rest, the mean over the segment [m]."""
+    area: Float[Array, " n"]
+    """Of the section at rest [m^2]."""
+    volume: Float[Array, " n"]
+    rest: Float[Array, " n"]
+    """Rest length of the segments [m]."""
+    lower: Float[Array, "n f 2"]
+    """Where each of the f longitudinal and oblique fibres meets the lower section, over the radius."""
+    upper: Float[Array, "n f 2"]
+    fibre_rest: Float[Array, "n e"]
+    """Rest lengths of the longitudinal and oblique muscles [m]."""
+    share: Float[Array, " e"]
+    """Of the section's area that each of them has."""
+    stress: Float[Array, ""]
+    """Active nominal stress at the rest length [Pa]."""
+    stiffness: Float[Array, ""]
+    """Its growth with relative length [Pa]."""
+    fastest: Float[Array, ""] | None
+    """Lengths per second at which a shortening muscle has no force left; None for muscles whose force does not
+    depend on their rate."""
+
+    def lengths(self, arm: Arm, q) -> Float[Array, "n m"]:
+        """The fibres' lengths, the four longitudinal ones first; then the radius; then oblique ones."""
+        radius = self.radius / jnp.sqrt(arm.segments.stretch(q))
+
+        def of_segment(segment, q, radius, lower, upper):
+            return jax.vmap(lambda a, b: segment.fibre(q, radius * a, radius * b))(lower, upper)
+
+        fibres = jax.vmap(of_segment)(arm.segments, q, radius, self.lower, self.upper)
+        # An oblique muscle is two fibres on opposite sides, so that it does not bend the arm.
+        oblique = [0.5 * (fibres[:, i] + fibres[:, i + 1]) for i in range(4, fibres.shape[1], 2)]
+        return jnp.stack([*(fibres[:, i] for i in range(4)), radius, *oblique], -1)
+
+    def tensions(self, lengths, rates, activation) -> Float[Array, "n m"]:
+        """The tension of every muscle [N]; of the radial ones, of all four together."""
+        fibre, radial, oblique = lengths[:, :4], lengths[:, 4:5], lengths[:, 5:]
+        relative = jnp.concatenate([fibre, oblique], -1) / self.fibre_rest
+        speed = jnp.concatenate([rates[:, :4], rates[:, 5:]], -1) / self.fibre_rest
+        pull = jnp.maximum(self.stress + self.stiffness * (relative - 1.0), 0.0) * self.share * self.area[:, None]
+        squeeze = self.stress * self.volume[:, None] / radial
+        if self.fastest is not None:
+            pull = pull * _by_rate(speed / self.fastest)
+            squeeze = squeeze * _by_rate(rates[:, 4:5] / self.radius[:, None] / self.fastest)
+        return activation * jnp.concatenate([pull[:, :4], squeeze, pull[:, 4:]], -1)
+
+
+def _by_rate(speed):
+    """Force over the isometric one at a speed over the fastest: nothing at -1, 1.8 from 0.8 on (Yekutieli 2005)."""
+    return jnp.clip(1.0 + speed, 0.0, 1.8)
+
+
+def make_muscles(
+    arm: Arm, stress: float, stiffness: float, offset: float, fastest: float | None = None, oblique_deg: float = 0.0
+) -> HydrostatMuscles:
+    """The muscles of an arm.
+
+    **Arguments:** `stress`, `stiffness` [Pa]; `offset`: distance of the longitudinal muscles from the axis over the
+    radius; `fastest`: lengths per second, None for no dependence on the rate; `oblique_deg`: by how much oblique
+    muscles wind round the axis over one segment, 0 for none.
+    """
+    base, tip = np.asarray(arm.section.radius_base), np.asarray(arm.section.radius_tip)
+    rest = np.asarray(arm.segments.length)
+    n = len(rest)
+    volume = np.pi / 3.0 * rest * (base**2 + base * tip + tip**2)
+    area = volume / rest
+    radius = np.sqrt(area / np.pi)
+    angles = np.deg2rad(LONGITUDINAL_AZIMUTHS)
+    lower = offset * np.stack([np.cos(angles), np.sin(angles)], -1)
+    upper, share = lower, np.full(4, 0.25)
+    if oblique_deg:
+        starts = np.array([[1.0, 0.0], [-1.0, 0.0]] * 2) * _OBLIQUE_OFFSET
+        turns = np.deg2rad(oblique_deg) * np.array([-1.0, -1.0, 1.0, 1.0])  # contracting unwinds
+        cos, sin = np.cos(turns), np.sin(turns)
+        ends = np.stack([cos * starts[:, 0] - sin * starts[:, 1], sin * starts[:, 0] + cos * starts[:, 1]], -1)
+        lower, upper = np.concatenate([lower, starts]), np.concatenate([upper, ends])
+        share = np.concatenate([share, [_OBLIQUE_SHARE, _OBLIQUE_SHARE]])
+    span = np.linalg.norm(upper - lower, axis=-1)[[0, 1, 2, 3, *range(4, len(lower), 2)]]
+    fibre_rest = np.hypot(rest[:, None], span * radius[:, None])
+    numbers = (radius, area, volume, rest, np.broadcast_to(lower, (n, *lower.shape)))
+    numbers += (np.broadcast_to(upper, (n, *upper.shape)), fibre_rest, share, stress, stiffness)
+    return HydrostatMuscles(
+        *(jnp.asarray(value, float) for value in numbers),
+        None if fastest is None else jnp.asarray(fastest, float),
+    )
+
+
+def make_tissue(arm: Arm, modulus: float, bend_limit: Float[Array, ""]) -> NeoHookean:
+    """The tissue of an arm.
+
+    **Arguments:** `modulus`: Young's modulus at rest [Pa]; `bend_limit`: bend from where a segment stiffens [rad].
+    """
+    base, tip = np.asarray(arm.section.radius_base), np.asarray(arm.section.radius_tip)
+    rest = np.asarray(arm.segments.length)
+    volume = np.pi / 3.0 * rest * (base**2 + base * tip + tip**2)
+    # The mean of r^4 over a linear taper.
+    fourth = sum(base ** (4 - i) * tip**i for i in range(5)) / 5.0
+    numbers = (np.full(len(rest), modulus), volume, np.pi / 4.0 * fourth, bend_limit, _LIMIT_FACTOR)
+    return NeoHookean(*(jnp.asarray(value, float) for value in numbers))

@@ -1,0 +1,343 @@
+"""The peripheral nervous system of a muscular arm: commands in words of motion, turned into activations of muscles.
+
+A command says what the arm does and how long it takes. Called with a time it gives the activation of every muscle of
+every segment, 0 to 1 (the paper's Table 1): to elongate, radial muscles contract; to shorten, longitudinal ones; to
+bend, those on one side with the radial ones beside them; to reach, a wave of stiffening runs from base to tip.
+Commands can follow each other (`Sequence`) and act at the same time (`Parallel`).
+
+"Graded" activation falls with the radius towards the tip. Without that the tip, whose muscles are as strong for its
+section but whose water is thinner, would curl before the rest of the arm moves.
+"""
+
+import abc
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from hydrostat import errors
+from hydrostat.actuation.muscles import LONGITUDINAL_AZIMUTHS, HydrostatMuscles
+from hydrostat.errors import InputError
+from hydrostat.mechanics.model import Inputs
+from hydrostat.stepping import AbstractController, State
+
+_RADIAL = 4  # the column of the radial muscles
+_RISE = 0.1  # s, over which an activation comes and goes
+
+
+class Anatomy(eqx.Module):
+    """What commands need to know of an arm."""
+
+    place: Float[Array, " n"]
+    """Where each segment begins, as a fraction of the arm."""
+    width: Float[Array, " n"]
+    """Its share of the arm's rest length."""
+    grade: Float[Array, " n"]
+    """Its radius over that of the base."""
+    columns: int = eqx.field(static=True)
+    """Number of muscles of a segment."""
+
+    @staticmethod
+    def of(muscles: HydrostatMuscles) -> "Anatomy":
+        """The anatomy of an arm's muscles."""
+        width = muscles.rest / jnp.sum(muscles.rest)
+        columns = 5 + (muscles.lower.shape[1] - 4) // 2
+        return Anatomy(jnp.cumsum(width) - width, width, muscles.radius / muscles.radius[0], columns)
+
+    @property
+    def count(self) -> int:
+        """The number of segments."""
+        return self.place.shape[0]
+
+    def inside(self, first: float, last: float) -> Float[Array, " n"]:
+        """By how much each segment lies between two fractions of the arm."""
+        covered = jnp.minimum(self.place + self.width, last) - jnp.maximum(self.place, first)
+        return jnp.clip(covered / self.width, 0.0, 1.0)
+
+    def muscles(self, longitudinal, radial, oblique=None) -> Float[Array, "n m"]:
+        """Activations from those of the longitudinal (n, 4), the radial (n,) and the oblique muscles (n, 2)."""
+        parts = [longitudinal, radial[:, None]]
+        if self.columns > _RADIAL + 1:
+            parts.append(jnp.zeros((self.count, 2)) if oblique is None else oblique)
+        return jnp.concatenate(parts, -1)
+
+
+class AbstractCommand(eqx.Module):
+    """A motion, and how long it takes."""
+
+    duration: eqx.AbstractVar[Float[Array, ""]]
+    """[s]"""
+
+    @abc.abstractmethod
+    def __call__(self, time, anatomy: Anatomy) -> Float[Array, "n m"]:
+        """The activation of every muscle at a time since the command began [s]; none before and after it."""
+
+
+def _envelope(time, duration):
+    """1 during a command, with soft ends."""
+    rise = jnp.minimum(_RISE, 0.5 * duration)
+    return jnp.clip(time / rise, 0.0, 1.0) * jnp.clip((duration - time) / rise, 0.0, 1.0)
+
+
+Number = Float[Array, ""]
+"""Numbers are kept as arrays, so that another amount or duration is not another function to compile."""
+
+
+def _checked(amount: float, duration: float, first: float, last: float) -> tuple[Number, Number, Number, Number]:
+    """The numbers that all commands have, within their bounds."""
+    values = (
+        errors.number("amount", amount, least=0.0, most=1.0),
+        errors.number("duration", duration, above=0.0, most=1e4),
+        errors.number("first", first, least=0.0, most=1.0),
+        errors.number("last", last, least=0.0, most=1.0),
+    )
+    if not first < last:
+        raise InputError(f"`first` must be below `last`, both fractions of the arm; got {first:g} and {last:g}")
+    a, b, c, d = (jnp.asarray(value) for value in values)
+    return a, b, c, d
+
+
+def _angle(azimuth_deg: float) -> Number:
+    return jnp.deg2rad(jnp.asarray(errors.number("azimuth_deg", azimuth_deg, least=-360.0, most=360.0)))
+
+
+def part(first_segment: int, last_segment: int, segments: int) -> tuple[float, float]:
+    """The fractions of the arm from the begin of one segment to the end of another, counted from 1."""
+    last = errors.whole("last_segment", last_segment, least=1, most=segments)
+    first = errors.whole("first_segment", first_segment, least=1, most=last)
+    return (first - 1) / segments, last / segments
+
+
+class Elongate(AbstractCommand):
+    """Radial muscles contract: the arm, or a part of it, becomes longer and thinner."""
+
+    amount: Number
+    duration: Number
+    first: Number
+    last: Number
+
+    def __init__(self, amount: float, duration: float, first: float = 0.0, last: float = 1.0):
+        self.amount, self.duration, self.first, self.last = _checked(amount, duration, first, last)
+
+    def __call__(self, time, anatomy):
+        """The radial muscles, all alike."""
+        on = self.amount * anatomy.inside(self.first, self.last) * _envelope(time, self.duration)
+        return anatomy.muscles(jnp.zeros((anatomy.count, 4)), on)
+
+
+class Shorten(AbstractCommand):
+    """Longitudinal muscles contract: the arm, or a part of it, becomes shorter and thicker."""
+
+    amount: Number
+    duration: Number
+    first: Number
+    last: Number
+
+    def __init__(self, amount: float, duration: float, first: float = 0.0, last: float = 1.0):
+        self.amount, self.duration, self.first, self.last = _checked(amount, duration, first, last)
+
+    def __call__(self, time, anatomy):
+        """The longitudinal muscles, all alike."""
+        on = self.amount * anatomy.inside(self.first, self.last) * _envelope(time, self.duration)
+        return anatomy.muscles(jnp.repeat(on[:, None], 4, 1), jnp.zeros(anatomy.count))
+
+
+class Bend(AbstractCommand):
+    """Longitudinal muscles on one side contract, with half as much of the radial ones, graded."""
+
+    amount: Number
+    duration: Number
+    first: Number
+    last: Number
+    azimuth: Number
+    """[rad]"""
+
+    def __init__(self, amount: float, duration: float, first: float, last: float, azimuth_deg: float = 0.0):
+        self.amount, self.duration, self.first, self.last = _checked(amount, duration, first, last)
+        self.azimuth = _angle(azimuth_deg)
+
+    def __call__(self, time, anatomy):
+        """The muscles on the side that the arm bends to."""
+        on = self.amount * anatomy.grade * anatomy.inside(self.first, self.last) * _envelope(time, self.duration)
+        return anatomy.muscles(on[:, None] * _towards(self.azimuth), 0.5 * on)
+
+
+def _towards(azimuth) -> Float[Array, " 4"]:
+    """How much each of the four longitudinal muscles takes part in a bend, so that its moment has the azimuth."""
+    return jnp.maximum(jnp.cos(azimuth - np.deg2rad(LONGITUDINAL_AZIMUTHS)), 0.0)
+
+
+class Twist(AbstractCommand):
+    """One of the two oblique muscles contracts; a negative amount takes the other one."""
+
+    amount: Number
+    duration: Number
+    first: Number
+    last: Number
+
+    def __init__(self, amount: float, duration: float, first: float = 0.0, last: float = 1.0):
+        size, self.duration, self.first, self.last = _checked(abs(amount), duration, first, last)
+        self.amount = size * float(np.sign(amount))
+
+    def __call__(self, time, anatomy):
+        """The oblique muscle that winds the wanted way."""
+        if anatomy.columns <= _RADIAL + 1:
+            raise InputError("to twist, an arm must have oblique muscles; this one has none")
+        on = anatomy.inside(self.first, self.last) * _envelope(time, self.duration)
+        sides = jnp.stack([jnp.maximum(self.amount, 0.0), jnp.maximum(-self.amount, 0.0)])
+        return anatomy.muscles(jnp.zeros((anatomy.count, 4)), jnp.zeros(anatomy.count), on[:, None] * sides)
+
+
+class Reach(AbstractCommand):
+    """A bend near the base is pushed to the tip by a wave of stiffening, until the arm is straight.
+
+    The arm first bends (`prepare` seconds), then the front runs from base to tip in `duration` less that. Behind it the
+    longitudinal muscles contract all alike and the radial ones twice as much, which stiffens without changing the
+    length; before it the bend stays as it is.
+    """
+
+    duration: Number
+    prepare: Number
+    azimuth: Number
+    """[rad]"""
+    bend: Number
+    stiffen: Number
+    first: Number
+    last: Number
+    wave: bool = eqx.field(static=True)
+
+    def __init__(self, duration: float = 2.5, prepare: float = 1.5, azimuth_deg: float = 0.0, bend: float = 0.1,
+                 stiffen: float = 0.2, first: float = 0.05, last: float = 0.4, wave: bool = True):  # fmt: skip
+        self.bend, self.duration, self.first, self.last = _checked(bend, duration, first, last)
+        self.prepare = jnp.asarray(errors.number("prepare", prepare, least=0.0, most=0.99 * duration))
+        self.azimuth = _angle(azimuth_deg)
+        self.stiffen = jnp.asarray(errors.number("stiffen", stiffen, least=0.0, most=0.5))
+        self.wave = bool(wave)
+
+    def __call__(self, time, anatomy):
+        """The bend before the front, stiffness behind it; without the wave, the bend is let go."""
+        front = (time - self.prepare) / (self.duration - self.prepare)
+        behind = jnp.clip((front - anatomy.place) / anatomy.width, 0.0, 1.0)
+        rise = jnp.clip(time / (2.0 * _RISE), 0.0, 1.0)
+        bend = self.bend * anatomy.grade * anatomy.inside(self.first, self.last) * rise
+        if not self.wave:
+            bend = jnp.where(time < self.prepare, bend, 0.0)
+            return anatomy.muscles(bend[:, None] * _towards(self.azimuth), jnp.zeros(anatomy.count))
+        stiff = self.stiffen * anatomy.grade * behind
+        longitudinal = (bend * (1.0 - behind))[:, None] * _towards(self.azimuth) + stiff[:, None]
+        return anatomy.muscles(longitudinal, 2.0 * stiff)
+
+
+class Sequence(AbstractCommand):
+    """One command after the other."""
+
+    commands: tuple[AbstractCommand, ...]
+
+    def __init__(self, *commands: AbstractCommand):
+        if not commands:
+            raise InputError("a sequence must hold at least one command; got none")
+        self.commands = commands
+
+    @property
+    def duration(self) -> Number:
+        """Of all together [s]."""
+        return jnp.sum(jnp.stack([command.duration for command in self.commands]))
+
+    def __call__(self, time, anatomy):
+        """Each in its turn; the last one goes on."""
+        begin, total = 0.0, jnp.zeros((anatomy.count, anatomy.columns))
+        for i, command in enumerate(self.commands):
+            last = i == len(self.commands) - 1
+            now = (time >= begin) & ((time < begin + command.duration) | last)
+            total = total + jnp.where(now, command(time - begin, anatomy), 0.0)
+            begin = begin + command.duration
+        return total
+
+
+class Parallel(AbstractCommand):
+    """Several commands at once; activations add up to at most 1."""
+
+    commands: tuple[AbstractCommand, ...]
+
+    def __init__(self, *commands: AbstractCommand):
+        if not commands:
+            raise InputError("parallel commands must be at least one; got none")
+        self.commands = commands
+
+    @property
+    def duration(self) -> Number:
+        """Of the longest [s]."""
+        return jnp.max(jnp.stack([command.duration for command in self.commands]))
+
+    def __call__(self, time, anatomy):
+        """Their sum."""
+        parts = [command(time, anatomy) for command in self.commands]
+        return jnp.clip(sum(parts[1:], start=parts[0]), 0.0, 1.0)
+
+
+class Commanded(AbstractController):
+    """An arm that follows a command: activation lags behind it, and each muscle has its own gain."""
+
+    command: AbstractCommand
+    anatomy: Anatomy
+    inputs: Inputs
+    """All else that acts on the arm."""
+    lag: Float[Array, ""]
+    """[s]"""
+    gains: Float[Array, "n m"]
+    """1 for a perfect arm; what noise makes of it otherwise."""
+
+    def begin(self, state: State):
+        """Relaxed."""
+        del state
+        return jnp.zeros((self.anatomy.count, self.anatomy.columns))
+
+    def act(self, time, dt, state: State, memory):
+        """The activation during the step: the lag's exact answer to a command that is held."""
+        del state
+        wanted = jnp.clip(self.gains * self.command(time + 0.5 * dt, self.anatomy), 0.0, 1.0)
+        kept = jnp.where(self.lag > 0.0, jnp.exp(-dt / jnp.maximum(self.lag, 1e-9)), 0.0)
+        activation = wanted + (memory - wanted) * kept
+        return self.inputs._replace(activation=0.5 * (activation + memory)), activation
+
+
+class Played(AbstractController):
+    """An arm that plays activations step by step: what a command that needs no feedback comes down to.
+
+    Whatever the command, it is the same function that steps the arm, compiled once.
+    """
+
+    table: Float[Array, "steps n m"]
+    """Activation during each step; the last one goes on."""
+    inputs: Inputs
+
+    def begin(self, state: State):
+        """Nothing is remembered but the activation."""
+        del state
+        return jnp.zeros_like(self.table[0])
+
+    def act(self, time, dt, state: State, memory):
+        """The activation of the step."""
+        del state, memory
+        now = self.table[jnp.clip(jnp.round(time / dt).astype(int), 0, len(self.table) - 1)]
+        return self.inputs._replace(activation=now), now
+
+
+@eqx.filter_jit
+def activations(
+    command: AbstractCommand, anatomy: Anatomy, lag, gains: Float[Array, "n m"], times: Float[Array, " steps"], dt
+) -> Float[Array, "steps n m"]:
+    """The activations that a command leads to in steps of dt [s], each the mean over its step of a lagging answer.
+
+    **Arguments:** `lag`: of activation behind the command [s]; `gains`: of every muscle; `times`: begins of the steps.
+    """
+    wanted = jax.vmap(lambda time: jnp.clip(gains * command(time + 0.5 * dt, anatomy), 0.0, 1.0))(times)
+    kept = jnp.where(lag > 0.0, jnp.exp(-dt / jnp.maximum(lag, 1e-9)), 0.0)
+
+    def step(before, wanted):
+        after = wanted + (before - wanted) * kept
+        return after, 0.5 * (before + after)
+
+    return jax.lax.scan(step, jnp.zeros_like(wanted[0]), wanted)[1]

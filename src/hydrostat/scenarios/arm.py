@@ -1,0 +1,239 @@
+"""What the scenarios of the octopus arm share: the arm in its water, commanded, recorded and looked at."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from hydrostat.compiling import quick_jit
+from hydrostat.control.commands import AbstractCommand, Anatomy, Played, activations
+from hydrostat.mechanics import kinematics
+from hydrostat.mechanics.contraction import muscle_power
+from hydrostat.mechanics.dynamics import Coordinates
+from hydrostat.mechanics.energy import dissipation, energy, power
+from hydrostat.mechanics.model import GRAVITY, Inputs, Model, no_inputs
+from hydrostat.results import Variable, figures
+from hydrostat.robots.build import Robot, build_robot
+from hydrostat.robots.mechanical import robot_model
+from hydrostat.robots.spec import RobotSpec
+from hydrostat.scenarios.base import Run
+from hydrostat.stepping import Rows, Simulation
+from hydrostat.surroundings.water import DENSITY, Water
+from hydrostat.viewer import Line, Tube, write_replay
+
+ROW_SECONDS = 0.01
+_SKIN_COLORS = ("#c8553d", "#28666e")
+
+
+@dataclass(frozen=True)
+class Hydrostat:
+    """A muscular arm in water, ready to be commanded."""
+
+    robot: Robot
+    model: Model
+    anatomy: Anatomy
+    length: float
+    """At rest [m]."""
+
+
+def hydrostat(spec: RobotSpec, settings, current=(0.0, 0.0, 0.0)) -> Hydrostat:
+    """The arm of a specification in the water that a scenario's settings describe."""
+    robot = build_robot(spec)
+    assert robot.muscles is not None
+    # All of the arm has one density, so that buoyancy is a share of its weight.
+    weight = np.array(GRAVITY) * (1.0 - DENSITY / spec.material.density)
+    still = () if settings.drag else (0.0, 0.0)
+    water = Water(DENSITY, *still, current=current)
+    model = robot_model(robot, gravity=tuple(weight), points=1, skin_points=1, surroundings=water)
+    return Hydrostat(robot, model, Anatomy.of(robot.muscles), float(robot.arm.length))
+
+
+def simulate(
+    run: Run, arm: Hydrostat, command: AbstractCommand, seconds: float, *, share=(0.0, 1.0), gains=None
+) -> Rows:
+    """The motion that a command makes, a row every 10 ms.
+
+    **Arguments:** `share`: of the scenario's progress that this run is; `gains`: of every muscle, 1 when not given.
+    """
+    dt = 1e-3 * run.settings.dt_ms
+    every = max(1, round(ROW_SECONDS / dt))
+    simulation = Simulation(arm.model, dt)
+    ones = jnp.ones((arm.anatomy.count, arm.anatomy.columns))
+    times = dt * jnp.arange(max(round(seconds / dt), 1))
+    table = activations(command, arm.anatomy, arm.robot.activation_time, ones if gains is None else gains, times, dt)
+    controller = Played(table, no_inputs(arm.model))
+    with run.compiling("compiling the arm"):
+        simulation.compile(seconds, controller, every=every)
+    first, last = share
+    with run.timed():
+        return simulation.run(
+            seconds,
+            controller,
+            every=every,
+            on_progress=lambda done: run.progress("moving", first + done * (last - first)),
+        )
+
+
+@quick_jit
+def _looked(model: Model, inputs: Inputs, q, v, activation):
+    """Plates, stretches, energies and powers of rows."""
+
+    def of_row(q, v, activation):
+        given = inputs._replace(activation=activation)
+        zero = jnp.zeros(6)
+        x, rate = Coordinates(q, zero), Coordinates(v, zero)
+        poses = kinematics.segment_poses(model.arm, q)
+        return (
+            poses,
+            model.arm.segments.stretch(q),
+            energy(model, x, rate, given).total,
+            power(model, x, rate, given) - dissipation(model, x, rate),
+            jnp.sum(muscle_power(model, q, v, activation)),
+        )
+
+    return jax.lax.map(lambda each: of_row(*each), (q, v, activation))
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The rows of an arm, looked through."""
+
+    times: np.ndarray
+    positions: np.ndarray
+    """Of the plates (rows, n + 1, 3) [m]."""
+    rotations: np.ndarray
+    stretch: np.ndarray
+    """Of the segments (rows, n)."""
+    q: np.ndarray
+    activation: np.ndarray
+    energy: np.ndarray
+    """Of the arm (rows,) [J]."""
+    net_power: np.ndarray
+    """What should be its rate [W]."""
+    muscle_power: np.ndarray
+    radii: np.ndarray
+    """Of the plates (rows, n + 1) [m]."""
+    volume_error: float
+    """Largest relative error of a segment's volume."""
+    mesh_volume_error: float
+    """Largest relative error of the volume within the drawn surface."""
+
+    @property
+    def bends(self) -> np.ndarray:
+        """Bend of each segment (rows, n) [rad]."""
+        return np.hypot(self.q[..., 0], self.q[..., 1])
+
+
+def look(arm: Hydrostat, rows: Rows) -> Seen:
+    """Look through the rows of a run."""
+    activation = jnp.asarray(rows.memory)
+    q, v = jnp.asarray(rows.state.q), jnp.asarray(rows.state.v)
+    poses, stretch, stored, net, muscles = _looked(arm.model, no_inputs(arm.model), q, v, activation)
+    stretch = np.asarray(stretch)
+    rest = np.asarray(arm.robot.arm.segments.length)
+    section = arm.robot.arm.section
+    lower, upper = np.asarray(section.radius_base), np.asarray(section.radius_tip)
+    narrow = stretch**-0.5
+    volume = np.pi / 3.0 * (rest * stretch) * narrow**2 * (lower**2 + lower * upper + upper**2)
+    whole = np.pi / 3.0 * rest * (lower**2 + lower * upper + upper**2)
+    # A plate between two segments is drawn with the mean of their radii.
+    base, tip = lower * narrow, upper * narrow
+    radii = np.concatenate([base[:, :1], 0.5 * (tip[:, :-1] + base[:, 1:]), tip[:, -1:]], 1)
+    positions, rotations = np.asarray(poses.position), np.asarray(poses.rotation)
+    mesh = _mesh_volumes(positions, rotations, radii)
+    return Seen(
+        rows.time,
+        positions,
+        rotations,
+        stretch,
+        np.asarray(rows.state.q) * np.asarray(arm.robot.arm.segments.scale)[:, None],
+        np.asarray(rows.memory),
+        np.asarray(stored),
+        np.asarray(net),
+        np.asarray(muscles),
+        radii,
+        float(np.max(np.abs(volume / whole - 1.0))),
+        float(np.max(np.abs(mesh / mesh[0] - 1.0))),
+    )
+
+
+def _mesh_volumes(positions: np.ndarray, rotations: np.ndarray, radii: np.ndarray, sides: int = 48) -> np.ndarray:
+    """The volume within the surface through the rims of the plates, of every row [m^3], by Gauss's theorem."""
+    turn = np.linspace(0.0, 2.0 * np.pi, sides, endpoint=False)
+    circle = np.stack([np.cos(turn), np.sin(turn), np.zeros(sides)], -1)
+    rims = positions[:, :, None] + radii[:, :, None, None] * np.einsum("tnij,sj->tnsi", rotations, circle)
+    a, b = rims[:, :-1], rims[:, 1:]
+    a_next, b_next = np.roll(a, -1, 2), np.roll(b, -1, 2)
+
+    def signed(x, y, z):
+        return np.einsum("...i,...i->...", x, np.cross(y, z)) / 6.0
+
+    sides_ = (signed(a, a_next, b_next) + signed(a, b_next, b)).sum((1, 2))
+    low, high = positions[:, :1], positions[:, -1:]
+    first, last = rims[:, 0], rims[:, -1]
+    ends = signed(low, np.roll(first, -1, 1), first).sum(1) + signed(high, last, np.roll(last, -1, 1)).sum(1)
+    return np.abs(sides_ + ends)
+
+
+def energy_balance_error(seen: Seen) -> float:
+    """How far the work of muscles and water less heat is from the change of energy, over the muscles' work."""
+    step = np.diff(seen.times)
+    work = np.concatenate([[0.0], np.cumsum(0.5 * (seen.net_power[1:] + seen.net_power[:-1]) * step)])
+    size = np.sum(0.5 * (np.abs(seen.muscle_power[1:]) + np.abs(seen.muscle_power[:-1])) * step)
+    return float(np.max(np.abs(seen.energy - seen.energy[0] - work)) / max(size, 1e-300))
+
+
+def record(run: Run, scenario: str, seen: Seen) -> None:
+    """Write the rows of a run."""
+    n, m = seen.activation.shape[1:]
+    variables = [
+        Variable("tip", ("axis",), (3,), "m", "tip in the world"),
+        Variable("plate_position", ("plate", "axis"), (n + 1, 3), "m", "ends of the segments in the world"),
+        Variable("stretch", ("segment",), (n,), "1", "length of each segment over that at rest"),
+        Variable("bend", ("segment",), (n,), "rad", "bend of each segment"),
+        Variable("activation", ("segment", "muscle"), (n, m), "1", "of every muscle"),
+        Variable("muscle_power", (), (), "W", "of all muscles"),
+    ]
+    attributes = {"scenario": scenario, "robot": run.robot.name}
+    with run.recorder(variables, len(seen.times), attributes=attributes) as recorder:
+        recorder.append(
+            seen.times,
+            tip=seen.positions[:, -1],
+            plate_position=seen.positions,
+            stretch=seen.stretch,
+            bend=seen.bends,
+            activation=seen.activation,
+            muscle_power=seen.muscle_power,
+        )
+
+
+def draw_arm_side(axes, seen: Seen, row: int, plane: tuple[int, int] = (0, 2), alpha: float = 1.0) -> None:
+    """The outline of the arm in a plane of the world [mm], and its axis."""
+    i, j = plane
+    points = 1e3 * seen.positions[row][:, [i, j]]
+    along = np.gradient(points, axis=0)
+    across = np.stack([-along[:, 1], along[:, 0]], -1)
+    across /= np.maximum(np.linalg.norm(across, axis=-1, keepdims=True), 1e-12)
+    width = 1e3 * seen.radii[row][:, None]
+    outline = np.concatenate([points + width * across, (points - width * across)[::-1]])
+    axes.fill(*outline.T, color=_SKIN_COLORS[0], alpha=0.35 * alpha, linewidth=0)
+    axes.plot(*points.T, color="#33322e", alpha=alpha, linewidth=0.8)
+
+
+def replay(path: Path, seen: Seen, title: str, lines: Sequence[Line] = ()) -> None:
+    """The arm in motion."""
+    step = max(1, -(-len(seen.times) // 400))
+    tube = Tube("arm", seen.positions[::step], seen.rotations[::step], seen.radii[::step])
+    trail = Line("path of the tip", seen.positions[::step, -1], color=(120, 120, 120), width=0.0004)
+    write_replay(path, seen.times[::step], [tube], [trail, *lines], title=title)
+
+
+def new_side_figure(title: str, count: int):
+    """A figure with so many panels for the arm from the side, and one below them each."""
+    figure = figures.new_figure(3.4 * count + 0.6, 6.0)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11)
+    grid = figure.add_gridspec(2, count, height_ratios=[1.4, 1])
+    return figure, grid

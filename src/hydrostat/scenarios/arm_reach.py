@@ -1,0 +1,137 @@
+"""arm-reach: a bend travels from the base of the octopus arm to its tip, pushed by a wave of stiffening."""
+
+from pathlib import Path
+
+import numpy as np
+
+from hydrostat.control.commands import Reach
+from hydrostat.control.paths import smooth_pace
+from hydrostat.results import figures
+from hydrostat.scenarios.arm import (
+    ROW_SECONDS,
+    Seen,
+    draw_arm_side,
+    energy_balance_error,
+    hydrostat,
+    look,
+    record,
+    replay,
+    simulate,
+)
+from hydrostat.scenarios.base import Outcome, Run
+
+_PASSED = 0.85  # of the arm: where the bend counts as arrived
+_SMOOTHED = 5  # rows of a moving average over the bend's place
+
+
+def reach(run: Run) -> Outcome:
+    """Bend, then reach; how the bend and the tip went."""
+    settings = run.settings
+    arm = hydrostat(run.robot, settings)
+    command = Reach(
+        duration=settings.prepare_seconds + settings.wave_seconds,
+        prepare=settings.prepare_seconds,
+        azimuth_deg=settings.azimuth_deg,
+        bend=settings.bend,
+        stiffen=settings.stiffen,
+        wave=settings.wave,
+    )
+    rows = simulate(run, arm, command, settings.prepare_seconds + settings.seconds_after)
+    seen = look(arm, rows)
+    metrics, course = _measured(seen, settings.prepare_seconds, np.deg2rad(settings.azimuth_deg))
+    record(run, "arm-reach", seen)
+    title = (
+        f"arm-reach: {run.robot.name}" + ("" if settings.drag else ", no drag") + ("" if settings.wave else ", no wave")
+    )
+    return Outcome(
+        {**metrics, "volume_error_max": seen.volume_error, "mesh_volume_error_max": seen.mesh_volume_error,
+         "energy_balance_error": energy_balance_error(seen)},
+        figure=lambda path: _draw(path, seen, course, settings.prepare_seconds, title),
+        replay=lambda path: replay(path, seen, title),
+        sim_seconds=float(rows.time[-1]),
+        dt=1e-3 * settings.dt_ms,
+        steps=round(float(rows.time[-1]) / (1e-3 * settings.dt_ms)),
+    )  # fmt: skip
+
+
+def _measured(seen: Seen, start: float, azimuth: float) -> tuple[dict, dict]:
+    """The bend's way along the arm and through the water, and the tip's arrival."""
+    after = seen.times >= start - 1e-9
+    times = seen.times[after] - start
+    place = _bend_place(seen, azimuth)[after]
+    point = _points_at(seen.positions[after], place)
+    speed = np.linalg.norm(np.gradient(point, ROW_SECONDS, axis=0), axis=-1)
+    arrived = np.flatnonzero(place >= _PASSED)
+    end = int(arrived[0]) if len(arrived) else len(times) - 1
+    window = slice(0, max(end, 2) + 1)
+    peak = int(np.argmax(speed[window]))
+    bell = np.gradient(smooth_pace(np.linspace(0.0, 1.0, len(speed[window])), 1.0))
+    tip = seen.positions[after, -1]
+    reach_of = np.linalg.norm(tip - seen.positions[0, 0], axis=-1)
+    along = np.linalg.norm(np.diff(seen.positions[after], axis=1), axis=-1).sum(-1)
+    extension = reach_of / along
+    far = reach_of / reach_of[-1] < 0.95
+    arrival = times[min(int(np.flatnonzero(far)[-1]) + 1, len(times) - 1)] if far.any() else 0.0
+    tip_speed = np.linalg.norm(np.gradient(tip, ROW_SECONDS, axis=0), axis=-1)
+    metrics = {
+        "bend_speed_peak_m_s": float(speed[window].max()),
+        "bend_speed_peak_time_fraction": float(peak / max(end, 1)),
+        "minimum_jerk_correlation": float(np.corrcoef(speed[window], bell)[0, 1]),
+        "bend_arrival_s": float(times[end]),
+        "bend_arrived": bool(len(arrived)),
+        "extension": float(extension[-1]),
+        "tip_arrival_s": float(arrival),
+        "tip_speed_peak_m_s": float(tip_speed.max()),
+    }
+    return metrics, {"times": times, "place": place, "speed": speed, "extension": extension, "point": point}
+
+
+def _bend_place(seen: Seen, azimuth: float) -> np.ndarray:
+    """Where along the arm the bend is, as a fraction: the mean place of bending to its side, strong bends most."""
+    towards = np.cos(azimuth) * seen.q[..., 1] - np.sin(azimuth) * seen.q[..., 0]
+    weight = np.maximum(towards, 0.0) ** 2
+    middles = (np.arange(weight.shape[1]) + 0.5) / weight.shape[1]
+    place = (weight * middles).sum(-1) / np.maximum(weight.sum(-1), 1e-12)
+    kernel = np.ones(_SMOOTHED) / _SMOOTHED
+    padded = np.concatenate([np.full(_SMOOTHED // 2, place[0]), place, np.full(_SMOOTHED // 2, place[-1])])
+    return np.convolve(padded, kernel, "valid")
+
+
+def _points_at(positions: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Points of the arm's axis at fractions of it, row by row."""
+    n = positions.shape[1] - 1
+    at = np.clip(place * n, 0.0, n - 1e-9)
+    first = at.astype(int)
+    share = (at - first)[:, None]
+    rows = np.arange(len(place))
+    return positions[rows, first] * (1.0 - share) + positions[rows, first + 1] * share
+
+
+def _draw(path: Path, seen: Seen, course: dict, start: float, title: str) -> None:
+    """Snapshots with the bend marked, its place and speed over time, and how straight the arm is."""
+    figure = figures.new_figure(13.0, 6.0)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11)
+    grid = figure.add_gridspec(2, 3, width_ratios=[1.6, 1, 1])
+    side = figure.add_subplot(grid[:, 0])
+    first = int(np.searchsorted(seen.times, start - 1e-9))
+    last = len(seen.times) - 1
+    for row in np.linspace(first, last, 8).round().astype(int):
+        draw_arm_side(side, seen, row, alpha=0.25 + 0.75 * (row - first) / max(last - first, 1))
+        side.plot(*(1e3 * course["point"][row - first][[0, 2]]), "o", color="#28666e", markersize=4)
+    side.set_aspect("equal")
+    figures.style_axes(side, "from bent to straight, the bend marked", "x [mm]", "z [mm]")
+    panels = (
+        ("place", "place of the bend along the arm", "fraction"),
+        ("speed", "its speed through the water", "[m/s]"),
+        ("extension", "distance of the tip over the arm's length", ""),
+    )
+    for i, (name, heading, unit) in enumerate(panels):
+        axes = figure.add_subplot(grid[i // 2, 1 + i % 2])
+        axes.plot(course["times"], course[name], color="#28666e", linewidth=1.3)
+        figures.style_axes(axes, heading, "time since the wave began [s]", unit)
+    waves = figure.add_subplot(grid[1, 2])
+    image = seen.activation[first:, :, 4].T
+    extent = (0.0, float(course["times"][-1]), 0.0, 1.0)
+    waves.imshow(image, origin="lower", aspect="auto", extent=extent, cmap="magma_r", vmin=0.0)
+    figures.style_axes(waves, "activation of the radial muscles", "time [s]", "place along the arm")
+    figures.save(figure, path)

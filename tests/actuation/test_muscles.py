@@ -1,0 +1,108 @@
+"""Muscles and tissue of a hydrostat: static lengths, virtual work, twist."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+from hydrostat.mechanics.contraction import muscle_forces, muscle_lengths, muscle_power, muscle_tensions
+from hydrostat.mechanics.elasticity import elastic_energy, elastic_forces
+from hydrostat.mechanics.model import relaxed
+from hydrostat.robots.build import build_robot
+from hydrostat.robots.mechanical import robot_model
+from hydrostat.robots.octopus_arm import octopus_arm
+
+E, STRESS, STIFFNESS = 10e3, 80e3, 132e3
+KINDS = ("strut", "strain")
+MODELS = {
+    kind: robot_model(build_robot(octopus_arm(4, kind, oblique=True)), gravity=(0.0, 0.0, 0.0), points=1)
+    for kind in KINDS
+}
+RNG = np.random.default_rng(1)
+Q = jnp.asarray(RNG.normal(size=(4, 4)) * [4.0, 4.0, 3.0, 0.15])
+V = jnp.asarray(RNG.normal(size=(4, 4)))
+ACTIVATION = jnp.asarray(RNG.uniform(0.0, 0.3, (4, 7)))
+
+
+def passive(stretch):
+    """Nominal stress of the tissue."""
+    return E / 3.0 * (stretch - stretch**-2)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("activation", [0.05, 0.4])
+def test_radial_muscles_elongate_to_the_root_of_the_static_balance(kind, activation):
+    model = MODELS[kind]
+    root = brentq(lambda s: passive(s) - activation * STRESS / 2.0 / s, 1.0, 4.0)
+    q = jnp.zeros((4, 4)).at[:, 3].set(root - 1.0)
+    forces = elastic_forces(model, q, 0 * q) + muscle_forces(model, q, 0 * q, relaxed(model).at[:, 4].set(activation))
+    np.testing.assert_allclose(forces, 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("activation", [0.05, 1.0])
+def test_longitudinal_muscles_shorten_to_the_root_of_the_static_balance(kind, activation):
+    model = MODELS[kind]
+    root = brentq(lambda s: passive(s) + activation * (STRESS + STIFFNESS * (s - 1.0)), 0.4, 1.0)
+    q = jnp.zeros((4, 4)).at[:, 3].set(root - 1.0)
+    forces = elastic_forces(model, q, 0 * q) + muscle_forces(model, q, 0 * q, relaxed(model).at[:, :4].set(activation))
+    np.testing.assert_allclose(forces, 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_power_of_muscles_is_what_their_forces_do(kind):
+    model = MODELS[kind]
+    given = muscle_power(model, Q, V, ACTIVATION)
+    taken = jnp.sum(muscle_forces(model, Q, V, ACTIVATION) * V)
+    assert float(jnp.sum(given)) == pytest.approx(-float(taken), rel=1e-12)
+    assert np.all(np.asarray(muscle_tensions(model, Q, V, ACTIVATION)) >= 0.0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_tissue_is_stiff_as_its_energy_says(kind):
+    model = MODELS[kind]
+    still = jnp.zeros((4, 4))
+    hessian = jax.jacfwd(jax.grad(lambda q: elastic_energy(model, q)))(still)
+    own = model.tissue.stiffness(model.arm, still)
+    for i in range(4):
+        np.testing.assert_allclose(own[i], hessian[i, :, i, :], rtol=1e-9, atol=1e-15)
+        assert not np.any(np.asarray(hessian[i, :, (i + 1) % 4, :]))
+
+
+def test_struts_and_arcs_have_the_same_muscles_when_straight():
+    q = jnp.zeros((4, 4)).at[:, 3].set(0.2)
+    lengths = [np.asarray(muscle_lengths(MODELS[kind], q)) for kind in KINDS]
+    np.testing.assert_allclose(lengths[0][:, :5], lengths[1][:, :5], rtol=1e-14)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_oblique_muscles_twist_and_do_not_bend(kind):
+    model = MODELS[kind]
+    still = jnp.zeros((4, 4))
+    right = muscle_forces(model, still, still, relaxed(model).at[:, 5].set(0.1))
+    left = muscle_forces(model, still, still, relaxed(model).at[:, 6].set(0.1))
+    assert np.all(np.asarray(right)[:, 2] < 0.0)  # it wants positive twist
+    np.testing.assert_allclose(right[:, 2], -left[:, 2], rtol=1e-12)
+    np.testing.assert_allclose(right[:, :2], 0.0, atol=1e-18)
+
+
+def test_a_muscle_without_active_stiffness_has_no_resting_length():
+    """What the stiffness is for: with a constant stress the pull beats the tissue at every length below."""
+    balance = [passive(s) + 0.5 * STRESS for s in np.linspace(0.35, 1.0, 50)]
+    assert min(balance) > 0.0
+
+
+def test_force_falls_with_the_rate_of_shortening_where_that_is_wanted():
+    from dataclasses import replace
+
+    spec = octopus_arm(4)
+    fast = build_robot(replace(spec, muscles=replace(spec.muscles, fastest=10.0))).muscles
+    slow = build_robot(spec).muscles
+    lengths = jnp.concatenate([fast.fibre_rest, fast.radius[:, None]], -1)
+    on = jnp.ones((4, 5))
+    rest = fast.fibre_rest
+    for speed, factor in ((0.0, 1.0), (-10.0, 0.0), (-5.0, 0.5), (8.0, 1.8), (20.0, 1.8)):
+        rates = jnp.concatenate([speed * rest, 0 * rest[:, :1]], -1)
+        ratio = fast.tensions(lengths, rates, on)[:, :4] / slow.tensions(lengths, rates, on)[:, :4]
+        np.testing.assert_allclose(ratio, factor, atol=1e-12)

@@ -1,0 +1,62 @@
+"""The octopus arm's motions: static lengths, constant volume, bends, twist, and reaching with its controls."""
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+from hydrostat.errors import InputError
+from hydrostat.scenarios.runner import run_scenario
+
+E, STRESS, STIFFNESS = 10e3, 80e3, 132e3
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    out = tmp_path_factory.mktemp("results")
+
+    def run(name, robot=None, **settings):
+        return run_scenario(name, robot, settings, out=out, figures=False)["metrics"]
+
+    return run
+
+
+def passive(stretch):
+    return E / 3.0 * (stretch - stretch**-2)
+
+
+def test_elongation_and_shortening_reach_the_static_lengths(run):
+    longer, shorter = run("arm-elongate", activations=[0.1, 0.4]), run("arm-shorten", activations=[0.1, 1.0])
+    for activation, ratio in zip(longer["activation"], longer["length_ratio"], strict=True):
+        root = brentq(lambda s, a=activation: passive(s) - a * STRESS / 2.0 / s, 1.0, 4.0)
+        assert ratio == pytest.approx(root, rel=0.01)
+    for activation, ratio in zip(shorter["activation"], shorter["length_ratio"], strict=True):
+        root = brentq(lambda s, a=activation: passive(s) + a * (STRESS + STIFFNESS * (s - 1.0)), 0.4, 1.0)
+        assert ratio == pytest.approx(root, rel=0.01)
+    assert max(longer["length_ratio"]) >= 1.7
+    assert min(shorter["length_ratio"]) <= 0.65
+    assert max(longer["volume_error_max"], shorter["volume_error_max"]) <= 1e-12
+
+
+def test_a_bend_goes_where_it_is_told(run):
+    metrics = run("arm-bend", activations=[0.05, 0.1], seconds=1.5)
+    assert 60.0 < metrics["bend_deg"][0] < 100.0
+    assert 110.0 < metrics["bend_deg"][1] < 160.0
+    np.testing.assert_allclose(metrics["bend_azimuth_deg"], 0.0, atol=1.0)
+
+
+def test_reaching_needs_the_wave_and_the_water(run):
+    reach, slack, empty = run("arm-reach"), run("arm-reach", wave=False), run("arm-reach", drag=False)
+    assert reach["bend_arrived"]
+    assert reach["extension"] >= 0.9
+    assert 0.8 <= reach["tip_arrival_s"] <= 1.6
+    assert slack["extension"] < 0.8
+    assert empty["tip_speed_peak_m_s"] >= 2.0 * reach["tip_speed_peak_m_s"]
+
+
+def test_bad_settings_are_refused_in_one_line(run):
+    with pytest.raises(InputError, match="`last_segment` must be a whole number from 1 to 20"):
+        run("arm-bend", first_segment=25, last_segment=26)
+    with pytest.raises(InputError, match="muscular arm"):
+        run("arm-reach", robot="tentacle")
+    with pytest.raises(InputError, match="without muscles"):
+        run("rod-abrupt", robot="octopus_arm")
