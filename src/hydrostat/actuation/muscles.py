@@ -165,11 +165,18 @@ def make_muscles(
         share = np.concatenate([share, [_OBLIQUE_SHARE, _OBLIQUE_SHARE]])
     span = np.linalg.norm(upper - lower, axis=-1)[[0, 1, 2, 3, *range(4, len(lower), 2)]]
     fibre_rest = np.hypot(rest[:, None], span * radius[:, None])
-    numbers = (radius, area, volume, rest, np.broadcast_to(lower, (n, *lower.shape)))
-    numbers += (np.broadcast_to(upper, (n, *upper.shape)), fibre_rest, share, stress, stiffness)
     return HydrostatMuscles(
-        *(jnp.asarray(value, float) for value in numbers),
-        None if fastest is None else jnp.asarray(fastest, float),
+        radius=jnp.asarray(radius),
+        area=jnp.asarray(area),
+        volume=jnp.asarray(volume),
+        rest=jnp.asarray(rest),
+        lower=jnp.asarray(np.broadcast_to(lower, (n, *lower.shape))),
+        upper=jnp.asarray(np.broadcast_to(upper, (n, *upper.shape))),
+        fibre_rest=jnp.asarray(fibre_rest),
+        share=jnp.asarray(share),
+        stress=jnp.asarray(stress, float),
+        stiffness=jnp.asarray(stiffness, float),
+        fastest=None if fastest is None else jnp.asarray(fastest, float),
     )
 
 

@@ -51,7 +51,7 @@ class Anatomy(eqx.Module):
         """The number of segments."""
         return self.place.shape[0]
 
-    def inside(self, first: float, last: float) -> Float[Array, " n"]:
+    def inside(self, first, last) -> Float[Array, " n"]:
         """By how much each segment lies between two fractions of the arm."""
         covered = jnp.minimum(self.place + self.width, last) - jnp.maximum(self.place, first)
         return jnp.clip(covered / self.width, 0.0, 1.0)
@@ -234,16 +234,13 @@ class Sequence(AbstractCommand):
     """One command after the other."""
 
     commands: tuple[AbstractCommand, ...]
+    duration: Number
 
     def __init__(self, *commands: AbstractCommand):
         if not commands:
             raise InputError("a sequence must hold at least one command; got none")
         self.commands = commands
-
-    @property
-    def duration(self) -> Number:
-        """Of all together [s]."""
-        return jnp.sum(jnp.stack([command.duration for command in self.commands]))
+        self.duration = jnp.sum(jnp.stack([command.duration for command in commands]))
 
     def __call__(self, time, anatomy):
         """Each in its turn; the last one goes on."""
@@ -260,16 +257,13 @@ class Parallel(AbstractCommand):
     """Several commands at once; activations add up to at most 1."""
 
     commands: tuple[AbstractCommand, ...]
+    duration: Number
 
     def __init__(self, *commands: AbstractCommand):
         if not commands:
             raise InputError("parallel commands must be at least one; got none")
         self.commands = commands
-
-    @property
-    def duration(self) -> Number:
-        """Of the longest [s]."""
-        return jnp.max(jnp.stack([command.duration for command in self.commands]))
+        self.duration = jnp.max(jnp.stack([command.duration for command in commands]))
 
     def __call__(self, time, anatomy):
         """Their sum."""

@@ -39,14 +39,15 @@ def muscle_power(model: Model, q, v, activation: Float[Array, "n m"]) -> Float[A
 
 def muscle_operator(model: Model, q, v, c_v, c_q, activation: Float[Array, "n m"]) -> Float[Array, "n k k"]:
     """c_v C + c_q K of the muscles: how tensions grow with lengths and rates, where they grow."""
-    assert model.muscles is not None
+    muscles = model.muscles
+    assert muscles is not None
     k = q.shape[-1]
     lengths, rates = jax.jvp(lambda q: muscle_lengths(model, q), (q,), (v,))
     # Segments are apart: one derivative along each coordinate gives those of all segments.
     ones = [jnp.broadcast_to(jnp.asarray(np.eye(k)[i]), q.shape) for i in range(k)]
     J = jnp.stack([jax.jvp(lambda q: muscle_lengths(model, q), (q,), (one,))[1] for one in ones], -1)
     one = jnp.ones_like(lengths)
-    by_length = jax.jvp(lambda y: model.muscles.tensions(y, rates, activation), (lengths,), (one,))[1]
-    by_rate = jax.jvp(lambda y: model.muscles.tensions(lengths, y, activation), (rates,), (one,))[1]
+    by_length = jax.jvp(lambda y: muscles.tensions(y, rates, activation), (lengths,), (one,))[1]
+    by_rate = jax.jvp(lambda y: muscles.tensions(lengths, y, activation), (rates,), (one,))[1]
     weight = c_q * jnp.maximum(by_length, 0.0) + c_v * jnp.maximum(by_rate, 0.0)
     return small.matmul(jnp.swapaxes(J, -1, -2), weight[..., None] * J)

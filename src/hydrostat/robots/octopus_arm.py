@@ -38,7 +38,7 @@ def octopus_arm(segments: int = SEGMENTS, kind: str = "strut", oblique: bool = F
     return RobotSpec(
         name=f"octopus arm ({count} {kind} segments{', oblique muscles' if oblique else ''})",
         base=BaseSpec(position=(0.0, 0.0, 0.0), axis=(1.0, 0.0, 0.0)),
-        segments=tuple(SegmentSpec(LENGTH / count, radii[i : i + 2], modes) for i in range(count)),
+        segments=tuple(SegmentSpec(LENGTH / count, (radii[i], radii[i + 1]), modes) for i in range(count)),
         material=TISSUE,
         muscles=MusclesSpec(
             STRESS,

@@ -107,8 +107,8 @@ def _draw(path: Path, seen: list[Seen], amounts: list[float], rest: np.ndarray, 
     for i, (one, amount) in enumerate(zip(seen, amounts, strict=True)):
         draw_arm_side(side, one, 0, alpha=0.15 if i == 0 else 0.0)
         draw_arm_side(side, one, -1, alpha=0.35 + 0.65 * (i + 1) / len(seen))
-        end = 1e3 * one.positions[-1, -1, [0, 2]]
-        side.annotate(f"{amount:g}", end, fontsize=8, xytext=(3, 3), textcoords="offset points")
+        x, _, z = 1e3 * one.positions[-1, -1]
+        side.annotate(f"{amount:g}", (x, z), fontsize=8, xytext=(3, 3), textcoords="offset points")
     side.set_aspect("equal")
     figures.style_axes(side, "at the end of each run, by activation (pale: at rest)", "x [mm]", "z [mm]")
     lengths, powers = figure.add_subplot(grid[0, 1]), figure.add_subplot(grid[1, 1])

@@ -10,6 +10,7 @@ incidence, C_D = C_n sin^3 + pi C_t cos^3 and C_L = C_n sin^2 cos - pi C_t cos^2
 only take energy from what moves through still water.
 """
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -71,4 +72,4 @@ class Together(AbstractSurroundings):
     def forces(self, nodes: Nodes) -> NodeForces:
         """The sums of their forces."""
         each = [part.forces(nodes) for part in self.parts]
-        return NodeForces(*(sum(values[1:], start=values[0]) for values in zip(*each, strict=True)))
+        return jax.tree.map(lambda *values: sum(values[1:], start=values[0]), *each)
