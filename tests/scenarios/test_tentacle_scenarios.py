@@ -169,6 +169,7 @@ SHORT_MOVE = {
 }
 
 
+@pytest.mark.slow
 def test_vibration_is_least_in_the_smooth_way(tmp_path):
     report = run_scenario("tentacle-vibration", settings=SHORT_MOVE, out=tmp_path, figures=False)
     metrics = report["metrics"]
