@@ -8,7 +8,6 @@ from hydrostat.control.commands import Reach
 from hydrostat.control.paths import smooth_pace
 from hydrostat.results import figures
 from hydrostat.scenarios.arm import (
-    ROW_SECONDS,
     Seen,
     draw_arm_side,
     energy_balance_error,
@@ -60,7 +59,7 @@ def _measured(seen: Seen, start: float, azimuth: float) -> tuple[dict, dict]:
     times = seen.times[after] - start
     place = _bend_place(seen, azimuth)[after]
     point = _points_at(seen.positions[after], place)
-    speed = np.linalg.norm(np.gradient(point, ROW_SECONDS, axis=0), axis=-1)
+    speed = np.linalg.norm(np.gradient(point, times, axis=0), axis=-1)
     arrived = np.flatnonzero(place >= _PASSED)
     end = int(arrived[0]) if len(arrived) else len(times) - 1
     window = slice(0, max(end, 2) + 1)
@@ -72,7 +71,7 @@ def _measured(seen: Seen, start: float, azimuth: float) -> tuple[dict, dict]:
     extension = reach_of / along
     far = reach_of / reach_of[-1] < 0.95
     arrival = times[min(int(np.flatnonzero(far)[-1]) + 1, len(times) - 1)] if far.any() else 0.0
-    tip_speed = np.linalg.norm(np.gradient(tip, ROW_SECONDS, axis=0), axis=-1)
+    tip_speed = np.linalg.norm(np.gradient(tip, times, axis=0), axis=-1)
     metrics = {
         "bend_speed_peak_m_s": float(speed[window].max()),
         "bend_speed_peak_time_fraction": float(peak / max(end, 1)),

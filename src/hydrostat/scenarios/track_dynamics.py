@@ -43,6 +43,12 @@ def dynamics(run: Run) -> Outcome:
     with run.compiling("planning"):
         plan = _plan(arm, goals, dt)
         needed = np.asarray(_along(real, plan, jnp.arange(0, len(plan.q), _EVERY)))
+    strongest = float(limits_of(arm).force[0])
+    if np.abs(needed).max() > strongest:
+        raise InputError(
+            f"the path must be one that the legs are strong enough for; it takes {np.abs(needed).max():.0f} N of one, "
+            f"and they have {strongest:g} N: give it more time, or less payload"
+        )
     gains = (settings.bandwidth, _INTEGRAL_SHARE, 1e-3 * settings.learning_ms)
     controller = ComputedTorque(known, limits_of(arm), plan, *(jnp.asarray(gain, float) for gain in gains))
     simulation = Simulation(real, dt)
@@ -50,8 +56,10 @@ def dynamics(run: Run) -> Outcome:
     with run.compiling("compiling the arm"):
         simulation.compile(seconds, controller, start, every=_EVERY)
 
-    wanted = np.asarray(goals.poses.position)[::_EVERY]
-    with run.timed(), _recorder(run, arm, len(wanted)) as recorder:
+    # The last row may lie a little beyond the path's end, where the tip stays.
+    row_count = -(-(len(goals.times) - 1) // _EVERY) + 1
+    wanted = np.asarray(goals.poses.position)[np.minimum(np.arange(row_count) * _EVERY, len(goals.times) - 1)]
+    with run.timed(), _recorder(run, arm, row_count) as recorder:
 
         def keep(rows: Rows) -> None:
             q = np.array(rows.state.q)
@@ -77,12 +85,11 @@ def dynamics(run: Run) -> Outcome:
     T = arm.segments.pose(jnp.asarray(rows.state.q), 1.0)
     turns = np.asarray(jax.vmap(arm.segments.twist_rates)(jnp.asarray(rows.state.q)))
     seen = examine(arm, T, np.einsum("tnij,tnj->tni", turns, np.asarray(rows.state.v)), rows.time, limits=True)
-    miss = np.linalg.norm(seen.positions[:, -1] - wanted[: len(rows.time)], axis=-1)
+    miss = np.linalg.norm(seen.positions[:, -1] - wanted, axis=-1)
     begun = -(-goals.first // _EVERY)
     forces = np.asarray(rows.memory.forces)[1:]
     radial = [np.asarray(side) for side in radial_forces(arm.segments, T[1:], jnp.asarray(forces))]
     settled = np.asarray(rows.memory.payload)[begun:]
-    limit = float(limits_of(arm).force[0])
     metrics = {
         "tracking_rmse_percent": 100.0 * float(np.sqrt(np.mean(miss[begun:] ** 2))) / arm.length,
         "tracking_max_mm": 1e3 * float(miss[begun:].max()),
@@ -91,7 +98,7 @@ def dynamics(run: Run) -> Outcome:
         "payload_estimate_kg": float(np.mean(settled)),
         "leg_force_max_n": float(np.abs(forces).max()),
         "leg_force_rms_n": float(np.sqrt(np.mean(forces**2))),
-        "leg_force_limit_n": limit,
+        "leg_force_limit_n": strongest,
         "leg_force_needed_max_n": float(np.abs(needed).max()),
         "radial_force_max_n": float(max(np.abs(side).max() for side in radial)),
         "approach_s": goals.first * dt,
@@ -99,8 +106,8 @@ def dynamics(run: Run) -> Outcome:
         **seen.metrics,
     }
     notes = list(seen.notes)
-    if metrics["leg_force_max_n"] >= limit:
-        notes.append(f"legs were at the end of their strength, {limit:g} N: the path asks for more")
+    if metrics["leg_force_max_n"] >= strongest:
+        notes.append(f"legs were at the end of their strength, {strongest:g} N")
     title = f"track-dynamics: {run.robot.name}, {settings.path}, {settings.payload_kg:g} kg unknown at the tip"
 
     def below(axes):
