@@ -7,13 +7,14 @@ import pytest
 from hydrostat.control.commands import (
     Anatomy,
     Bend,
-    Commanded,
     Elongate,
     Parallel,
+    Played,
     Reach,
     Sequence,
     Shorten,
     Twist,
+    activations,
     part,
 )
 from hydrostat.errors import InputError
@@ -84,17 +85,22 @@ def test_twist_takes_the_oblique_muscle_of_its_side():
 
 
 def test_activation_lags_behind_the_command_as_an_exponential():
-    model = robot_model(ROBOT, points=1)
     lag, dt = 0.03, 0.005
-    ones = jnp.ones((20, 5))
-    controller = Commanded(Elongate(0.4, 100.0), ARM, no_inputs(model), jnp.asarray(lag), ones)
+    begins = 10.0 + dt * jnp.arange(6)  # in the middle of the command
+    levels = activations(Elongate(0.4, 100.0), ARM, lag, jnp.ones((20, 5)), begins, dt)
+    np.testing.assert_allclose(levels[:, 3, 4], 0.4 * (1.0 - np.exp(-dt * np.arange(7) / lag)), rtol=1e-12)
+
+
+def test_what_is_played_is_the_mean_over_the_step_and_remembers_its_end():
+    model = robot_model(ROBOT, points=1)
+    levels = jnp.asarray(np.random.default_rng(0).uniform(size=(4, 20, 5)))
+    controller = Played(levels, no_inputs(model))
     state = rest_state(model)
-    memory, time = controller.begin(state), 10.0  # in the middle of the command
-    for _ in range(6):
-        inputs, memory = controller.act(jnp.asarray(time), dt, state, memory)
-        time += dt
-    np.testing.assert_allclose(memory[:, 4], 0.4 * (1.0 - np.exp(-6 * dt / lag)), rtol=1e-12)
-    assert np.all(np.asarray(inputs.activation)[:, 4] < np.asarray(memory)[:, 4])
+    np.testing.assert_array_equal(controller.begin(state), levels[0])
+    for step, (before, after) in enumerate([(0, 1), (1, 2), (2, 3), (3, 3)]):  # the last level goes on
+        inputs, memory = controller.act(jnp.asarray(0.005 * step), 0.005, state, None)
+        np.testing.assert_allclose(inputs.activation, 0.5 * (levels[before] + levels[after]))
+        np.testing.assert_array_equal(memory, levels[after])
 
 
 @pytest.mark.parametrize(

@@ -271,67 +271,46 @@ class Parallel(AbstractCommand):
         return jnp.clip(sum(parts[1:], start=parts[0]), 0.0, 1.0)
 
 
-class Commanded(AbstractController):
-    """An arm that follows a command: activation lags behind it, and each muscle has its own gain."""
-
-    command: AbstractCommand
-    anatomy: Anatomy
-    inputs: Inputs
-    """All else that acts on the arm."""
-    lag: Float[Array, ""]
-    """[s]"""
-    gains: Float[Array, "n m"]
-    """1 for a perfect arm; what noise makes of it otherwise."""
-
-    def begin(self, state: State):
-        """Relaxed."""
-        del state
-        return jnp.zeros((self.anatomy.count, self.anatomy.columns))
-
-    def act(self, time, dt, state: State, memory):
-        """The activation during the step: the lag's exact answer to a command that is held."""
-        del state
-        wanted = jnp.clip(self.gains * self.command(time + 0.5 * dt, self.anatomy), 0.0, 1.0)
-        kept = jnp.where(self.lag > 0.0, jnp.exp(-dt / jnp.maximum(self.lag, 1e-9)), 0.0)
-        activation = wanted + (memory - wanted) * kept
-        return self.inputs._replace(activation=0.5 * (activation + memory)), activation
-
-
 class Played(AbstractController):
     """An arm that plays activations step by step: what a command that needs no feedback comes down to.
 
     Whatever the command, it is the same function that steps the arm, compiled once.
     """
 
-    table: Float[Array, "steps n m"]
-    """Activation during each step; the last one goes on."""
+    levels: Float[Array, "times n m"]
+    """Activation at the steps' begins and at the end of the last; that one goes on."""
     inputs: Inputs
+    """All else that acts on the arm."""
 
     def begin(self, state: State):
-        """Nothing is remembered but the activation."""
+        """The activation is remembered."""
         del state
-        return jnp.zeros_like(self.table[0])
+        return self.levels[0]
 
     def act(self, time, dt, state: State, memory):
-        """The activation of the step."""
+        """The mean over the step acts during it; what is remembered is its end."""
         del state, memory
-        now = self.table[jnp.clip(jnp.round(time / dt).astype(int), 0, len(self.table) - 1)]
-        return self.inputs._replace(activation=now), now
+        step = jnp.round(time / dt).astype(int)
+        before, after = (self.levels[jnp.clip(i, 0, len(self.levels) - 1)] for i in (step, step + 1))
+        return self.inputs._replace(activation=0.5 * (before + after)), after
 
 
 @eqx.filter_jit
 def activations(
-    command: AbstractCommand, anatomy: Anatomy, lag, gains: Float[Array, "n m"], times: Float[Array, " steps"], dt
-) -> Float[Array, "steps n m"]:
-    """The activations that a command leads to in steps of dt [s], each the mean over its step of a lagging answer.
+    command: AbstractCommand, anatomy: Anatomy, lag, gains: Float[Array, "n m"], begins: Float[Array, " steps"], dt
+) -> Float[Array, "times n m"]:
+    """The activations that a command leads to, at the begins of steps of dt [s] and at the end of the last.
 
-    **Arguments:** `lag`: of activation behind the command [s]; `gains`: of every muscle; `times`: begins of the steps.
+    They answer with a first-order lag, exactly for a command that is held during each step at its middle's value.
+
+    **Arguments:** `lag`: of activation behind the command [s]; `gains`: of every muscle; `begins`: of the steps [s].
     """
-    wanted = jax.vmap(lambda time: jnp.clip(gains * command(time + 0.5 * dt, anatomy), 0.0, 1.0))(times)
+    wanted = jax.vmap(lambda time: jnp.clip(gains * command(time + 0.5 * dt, anatomy), 0.0, 1.0))(begins)
     kept = jnp.where(lag > 0.0, jnp.exp(-dt / jnp.maximum(lag, 1e-9)), 0.0)
 
     def step(before, wanted):
         after = wanted + (before - wanted) * kept
-        return after, 0.5 * (before + after)
+        return after, after
 
-    return jax.lax.scan(step, jnp.zeros_like(wanted[0]), wanted)[1]
+    relaxed = jnp.zeros_like(wanted[0])
+    return jnp.concatenate([relaxed[None], jax.lax.scan(step, relaxed, wanted)[1]])

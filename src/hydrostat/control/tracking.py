@@ -5,7 +5,7 @@ from typing import NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Float, Int
 
 from hydrostat.compiling import as_one_function, fast_jit
 from hydrostat.control.agents import agents_rates
@@ -93,8 +93,3 @@ def _as_one(function, *arguments):
     """The loop as one machine function where that is possible."""
     dynamic, static = eqx.partition(arguments, eqx.is_array)
     return as_one_function(lambda dynamic: function(*eqx.combine(dynamic, static)), dynamic)
-
-
-def done(index: Int[Array, ""], targets: Float[Array, "m 3"]) -> Bool[Array, ""]:
-    """Whether all targets have been reached."""
-    return index >= len(targets)

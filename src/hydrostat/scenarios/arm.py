@@ -15,7 +15,7 @@ from hydrostat.mechanics.contraction import muscle_power
 from hydrostat.mechanics.dynamics import Coordinates
 from hydrostat.mechanics.energy import dissipation, energy, power
 from hydrostat.mechanics.model import GRAVITY, Inputs, Model, no_inputs
-from hydrostat.results import Variable, figures
+from hydrostat.results import Variable
 from hydrostat.robots.build import Robot, build_robot
 from hydrostat.robots.mechanical import robot_model
 from hydrostat.robots.spec import RobotSpec
@@ -62,9 +62,9 @@ def simulate(
     every = max(1, round(ROW_SECONDS / dt))
     simulation = Simulation(arm.model, dt)
     ones = jnp.ones((arm.anatomy.count, arm.anatomy.columns))
-    times = dt * jnp.arange(max(round(seconds / dt), 1))
-    table = activations(command, arm.anatomy, arm.robot.activation_time, ones if gains is None else gains, times, dt)
-    controller = Played(table, no_inputs(arm.model))
+    begins = dt * jnp.arange(max(round(seconds / dt), 1))
+    levels = activations(command, arm.anatomy, arm.robot.activation_time, ones if gains is None else gains, begins, dt)
+    controller = Played(levels, no_inputs(arm.model))
     with run.compiling("compiling the arm"):
         simulation.compile(seconds, controller, every=every)
     first, last = share
@@ -229,11 +229,3 @@ def replay(path: Path, seen: Seen, title: str, lines: Sequence[Line] = ()) -> No
     tube = Tube("arm", seen.positions[::step], seen.rotations[::step], seen.radii[::step])
     trail = Line("path of the tip", seen.positions[::step, -1], color=(120, 120, 120), width=0.0004)
     write_replay(path, seen.times[::step], [tube], [trail, *lines], title=title)
-
-
-def new_side_figure(title: str, count: int):
-    """A figure with so many panels for the arm from the side, and one below them each."""
-    figure = figures.new_figure(3.4 * count + 0.6, 6.0)
-    figure.suptitle(title, x=0.01, ha="left", fontsize=11)
-    grid = figure.add_gridspec(2, count, height_ratios=[1.4, 1])
-    return figure, grid
