@@ -12,7 +12,6 @@ section but whose water is thinner, would curl before the rest of the arm moves.
 import abc
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -20,8 +19,6 @@ from jaxtyping import Array, Float
 from hydrostat import errors
 from hydrostat.actuation.muscles import LONGITUDINAL_AZIMUTHS, HydrostatMuscles
 from hydrostat.errors import InputError
-from hydrostat.mechanics.model import Inputs
-from hydrostat.stepping import AbstractController, State
 
 _RADIAL = 4  # the column of the radial muscles
 _RISE = 0.1  # s, over which an activation comes and goes
@@ -73,6 +70,11 @@ class AbstractCommand(eqx.Module):
     @abc.abstractmethod
     def __call__(self, time, anatomy: Anatomy) -> Float[Array, "n m"]:
         """The activation of every muscle at a time since the command began [s]; none before and after it."""
+
+    def grip(self, time, anatomy: Anatomy) -> Float[Array, " n"]:
+        """1 for segments whose suckers shall hold, 0 for those whose suckers shall let go."""
+        del time
+        return jnp.zeros(anatomy.count)
 
 
 def _envelope(time, duration):
@@ -269,48 +271,3 @@ class Parallel(AbstractCommand):
         """Their sum."""
         parts = [command(time, anatomy) for command in self.commands]
         return jnp.clip(sum(parts[1:], start=parts[0]), 0.0, 1.0)
-
-
-class Played(AbstractController):
-    """An arm that plays activations step by step: what a command that needs no feedback comes down to.
-
-    Whatever the command, it is the same function that steps the arm, compiled once.
-    """
-
-    levels: Float[Array, "times n m"]
-    """Activation at the steps' begins and at the end of the last; that one goes on."""
-    inputs: Inputs
-    """All else that acts on the arm."""
-
-    def begin(self, state: State):
-        """The activation is remembered."""
-        del state
-        return self.levels[0]
-
-    def act(self, time, dt, state: State, memory):
-        """The mean over the step acts during it; what is remembered is its end."""
-        del state, memory
-        step = jnp.round(time / dt).astype(int)
-        before, after = (self.levels[jnp.clip(i, 0, len(self.levels) - 1)] for i in (step, step + 1))
-        return self.inputs._replace(activation=0.5 * (before + after)), after
-
-
-@eqx.filter_jit
-def activations(
-    command: AbstractCommand, anatomy: Anatomy, lag, gains: Float[Array, "n m"], begins: Float[Array, " steps"], dt
-) -> Float[Array, "times n m"]:
-    """The activations that a command leads to, at the begins of steps of dt [s] and at the end of the last.
-
-    They answer with a first-order lag, exactly for a command that is held during each step at its middle's value.
-
-    **Arguments:** `lag`: of activation behind the command [s]; `gains`: of every muscle; `begins`: of the steps [s].
-    """
-    wanted = jax.vmap(lambda time: jnp.clip(gains * command(time + 0.5 * dt, anatomy), 0.0, 1.0))(begins)
-    kept = jnp.where(lag > 0.0, jnp.exp(-dt / jnp.maximum(lag, 1e-9)), 0.0)
-
-    def step(before, wanted):
-        after = wanted + (before - wanted) * kept
-        return after, after
-
-    relaxed = jnp.zeros_like(wanted[0])
-    return jnp.concatenate([relaxed[None], jax.lax.scan(step, relaxed, wanted)[1]])

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Float, Int
 
@@ -43,7 +44,8 @@ class Model(eqx.Module):
     """
 
     arm: Arm
-    fractions: Float[Array, " g"]
+    grid: Float[Array, " d"]
+    """Fractions of every segment at which its material points are looked at, each once."""
     inertia: Float[Array, "n g 6"]
     """Diagonal spatial inertias at the Gauss points."""
     stiffness: Float[Array, "n k"]
@@ -55,8 +57,6 @@ class Model(eqx.Module):
     lump_inertia: Float[Array, "m 6"]
     """Diagonal spatial inertias of lumped masses."""
     loads: Places
-    skin: Float[Array, " c"]
-    """Fractions of every segment at which it meets its surroundings."""
     base_inertia: Float[Array, " 6"] | None
     """Diagonal spatial inertia of a free base; None for a fixed one."""
     wires: Wires | None = None
@@ -66,6 +66,17 @@ class Model(eqx.Module):
     muscles: AbstractMuscles | None = None
     constant_volume: bool = eqx.field(static=True, default=False)
     """Whether the section follows the stretch: radius = rest radius / sqrt(stretch)."""
+    gauss_at: tuple[int, ...] = eqx.field(static=True, default=())
+    """Which points of the grid carry the masses."""
+    skin_at: tuple[int, ...] = eqx.field(static=True, default=())
+    """Which meet the surroundings."""
+    tip_at: int = eqx.field(static=True, default=0)
+    """Which is the segment's end."""
+
+    @property
+    def skin(self) -> Float[Array, " c"]:
+        """Fractions of every segment at which it meets its surroundings."""
+        return self.grid[np.array(self.skin_at, int)]
 
     @property
     def free_base(self) -> bool:
@@ -184,9 +195,11 @@ def make_model(
         damped = damped + _bend_friction(arm, jnp.asarray(friction, float))
     if constant_volume and "stretch" not in arm.segments.modes:
         raise InputError("a section of constant volume needs the mode stretch; this arm's segments lack it")
+    gauss, touching = np.asarray(fractions, float), np.arange(1, skin_points + 1) / max(skin_points, 1)
+    grid, at = np.unique(np.concatenate([gauss, touching, [1.0]]), return_inverse=True)
     return Model(
         arm=arm,
-        fractions=jnp.asarray(fractions),
+        grid=jnp.asarray(grid),
         inertia=inertia,
         stiffness=elastic,
         damping=damped,
@@ -195,13 +208,15 @@ def make_model(
         lumps=places(arm, [lump[0] for lump in lumps]),
         lump_inertia=lump_inertia,
         loads=places(arm, list(load_places)),
-        skin=jnp.arange(1, skin_points + 1) / max(skin_points, 1),
         base_inertia=_six(base_inertia, base_mass) if free_base else None,
         wires=wires,
         surroundings=surroundings,
         tissue=tissue,
         muscles=muscles,
         constant_volume=constant_volume,
+        gauss_at=tuple(at[: len(gauss)].tolist()),
+        skin_at=tuple(at[len(gauss) : -1].tolist()),
+        tip_at=int(at[-1]),
     )
 
 

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from hydrostat.lie import SE3, se3, small
@@ -123,24 +124,27 @@ def arm_motion(model: Model, q, v, a, base: BaseMotion) -> Motion:
 
 def _all_points(model: Model, q, v) -> list[Points]:
     """The Gauss points, the skin, the tips, the lumps and the loads of an arm, computed together: compiled once."""
-    n = model.arm.count
-    grids = [model.fractions, model.skin, jnp.ones(1)]
-    own = [
-        Places(jnp.repeat(jnp.arange(n), len(grid)), jnp.broadcast_to(grid, (n, len(grid))).reshape(-1))
-        for grid in grids
-    ]
-    all_places = [*own, model.lumps, model.loads]
+    n, size = model.arm.count, model.grid.shape[0]
+    own = Places(jnp.repeat(jnp.arange(n), size), jnp.broadcast_to(model.grid, (n, size)).reshape(-1))
+    all_places = [own, model.lumps, model.loads]
     together = jax.tree.map(lambda *parts: jnp.concatenate(parts), *all_places)
     points = points_at(model.arm, q, v, together)
-    found, first = [], 0
-    for i, places in enumerate(all_places):
-        last = first + places.fraction.shape[0]
-        part = jax.tree.map(lambda y, a=first, b=last: y[a:b], points)
-        if i < 2:
-            part = jax.tree.map(lambda y, i=i: y.reshape(n, len(grids[i]), *y.shape[1:]), part)
-        found.append(part)
-        first = last
-    return found
+    ends = np.cumsum([places.fraction.shape[0] for places in all_places])
+    grid, lumps, loads = (
+        jax.tree.map(lambda y, a=a, b=b: y[a:b], points) for a, b in zip([0, *ends[:-1]], ends, strict=True)
+    )
+    grid = jax.tree.map(lambda y: y.reshape(n, size, *y.shape[1:]), grid)
+    inner, skin = (_chosen(grid, at) for at in (model.gauss_at, model.skin_at))
+    tips = jax.tree.map(lambda y: y[:, model.tip_at], grid)
+    return [inner, skin, tips, lumps, loads]
+
+
+def _chosen(grid: Points, at: tuple[int, ...]) -> Points:
+    """Some points of every segment's grid; those in a row are cut out, which is cheaper than gathering them."""
+    if at == tuple(range(at[0], at[0] + len(at))) if at else True:
+        first = at[0] if at else 0
+        return jax.tree.map(lambda y: y[:, first : first + len(at)], grid)
+    return jax.tree.map(lambda y: jnp.stack([y[:, i] for i in at], 1), grid)
 
 
 def stretch_of(model: Model, q: Float[Array, "n k"]) -> Float[Array, " n"]:
@@ -157,14 +161,18 @@ def skin_nodes(model: Model, motion: Motion, q: Float[Array, "n k"]) -> Nodes:
     stretch = stretch_of(model, q)
     if model.constant_volume:
         radius = radius / jnp.sqrt(stretch)[:, None]
-    length = (model.arm.segments.length * stretch / max(model.skin.shape[0], 1))[:, None]
+    # A node stands for half the way to the one before it and half the way to the next.
+    spacing = model.arm.segments.length * stretch / max(len(model.skin_at), 1)
+    following = jnp.concatenate([spacing[1:], jnp.zeros(1)])
+    last = np.arange(len(model.skin_at)) == len(model.skin_at) - 1
+    length = jnp.where(last, 0.5 * (spacing + following)[:, None], spacing[:, None])
     return Nodes(
         position=T.position.reshape(-1, 3),
         velocity=small.matvec(T.rotation, V[..., 3:]).reshape(-1, 3),
         angular_velocity=small.matvec(T.rotation, V[..., :3]).reshape(-1, 3),
         tangent=T.rotation[..., 2].reshape(-1, 3),
         radius=radius.reshape(-1),
-        length=jnp.broadcast_to(length, radius.shape).reshape(-1),
+        length=length.reshape(-1),
     )
 
 
@@ -176,4 +184,4 @@ def all_nodes(model: AnyModel, motions, x: Coordinates) -> Nodes:
 
 def nodes_per_arm(model: AnyModel) -> list[int]:
     """How many nodes each arm offers to its surroundings."""
-    return [arm.arm.count * arm.skin.shape[0] for arm in branches(model)]
+    return [arm.arm.count * len(arm.skin_at) for arm in branches(model)]

@@ -40,6 +40,11 @@ class NodeForces(NamedTuple):
 class AbstractSurroundings(eqx.Module):
     """What touches arms from outside: ground, objects, other arms."""
 
+    @property
+    def abrupt(self) -> bool:
+        """Whether its stiffness and damping can change much within a step, as those of contact do."""
+        return True
+
     def prepare(self, nodes: Nodes) -> "AbstractSurroundings":
         """The same surroundings, readied for a step that begins with the nodes here."""
         del nodes

@@ -4,27 +4,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from hydrostat.compiling import quick_jit
-from hydrostat.control.commands import AbstractCommand, Anatomy, Played, activations
+from hydrostat.control.commands import AbstractCommand, Anatomy
+from hydrostat.control.nerves import AbstractBrain, Memory, Nerves, played
 from hydrostat.mechanics import kinematics
 from hydrostat.mechanics.contraction import muscle_power
-from hydrostat.mechanics.dynamics import Coordinates
 from hydrostat.mechanics.energy import dissipation, energy, power
-from hydrostat.mechanics.model import GRAVITY, Inputs, Model, no_inputs
+from hydrostat.mechanics.model import GRAVITY, Model
 from hydrostat.results import Variable
 from hydrostat.robots.build import Robot, build_robot
 from hydrostat.robots.mechanical import robot_model
 from hydrostat.robots.spec import RobotSpec
 from hydrostat.scenarios.base import Run
-from hydrostat.stepping import Rows, Simulation
+from hydrostat.stepping import SDIRK2, Rows, Simulation, State
+from hydrostat.stepping.base import positions, velocities
 from hydrostat.surroundings.water import DENSITY, Water
+from hydrostat.surroundings.world import World, WorldState
 from hydrostat.viewer import Line, Tube, write_replay
 
-ROW_SECONDS = 0.01
 _SKIN_COLORS = ("#c8553d", "#28666e")
 
 
@@ -51,50 +53,60 @@ def hydrostat(spec: RobotSpec, settings, current=(0.0, 0.0, 0.0)) -> Hydrostat:
     return Hydrostat(robot, model, Anatomy.of(robot.muscles), float(robot.arm.length))
 
 
-def simulate(
-    run: Run, arm: Hydrostat, command: AbstractCommand, seconds: float, *, share=(0.0, 1.0), gains=None
-) -> Rows:
-    """The motion that a command makes, a row every 10 ms.
+def stepper() -> SDIRK2:
+    """What the scenarios step with: bends to 1e-7 rad a step are more than enough."""
+    return SDIRK2(tolerance=1e-7)
 
-    **Arguments:** `share`: of the scenario's progress that this run is; `gains`: of every muscle, 1 when not given.
-    """
-    dt = 1e-3 * run.settings.dt_ms
-    every = max(1, round(ROW_SECONDS / dt))
-    simulation = Simulation(arm.model, dt)
+
+def nerves(arm: Hydrostat, brain: AbstractBrain, *, gains=None, world: World | None = None, start=None) -> Nerves:
+    """What drives the arm by a brain; muscles have the gains 1 when none are given."""
     ones = jnp.ones((arm.anatomy.count, arm.anatomy.columns))
-    begins = dt * jnp.arange(max(round(seconds / dt), 1))
-    levels = activations(command, arm.anatomy, arm.robot.activation_time, ones if gains is None else gains, begins, dt)
-    controller = Played(levels, no_inputs(arm.model))
+    lag = jnp.asarray(arm.robot.activation_time)
+    return Nerves(arm.model, brain, lag, ones if gains is None else jnp.asarray(gains), world, start)
+
+
+def simulate(run: Run, arm: Hydrostat, controller: Nerves, seconds: float, *, share=(0.0, 1.0)) -> Rows:
+    """The motion of a driven arm, a row every step.
+
+    **Arguments:** `share`: of the scenario's progress that this run is.
+    """
+    simulation = Simulation(arm.model, 1e-3 * run.settings.dt_ms, stepper())
     with run.compiling("compiling the arm"):
-        simulation.compile(seconds, controller, every=every)
+        simulation.compile(seconds, controller)
     first, last = share
     with run.timed():
         return simulation.run(
-            seconds,
-            controller,
-            every=every,
-            on_progress=lambda done: run.progress("moving", first + done * (last - first)),
+            seconds, controller, on_progress=lambda done: run.progress("moving", first + done * (last - first))
         )
+
+
+def command_arm(run: Run, arm: Hydrostat, command: AbstractCommand, seconds: float, *, share=(0.0, 1.0), **more) -> Seen:
+    """The motion that a command makes, looked through; `more`: as for `nerves`."""
+    dt = 1e-3 * run.settings.dt_ms
+    begins = dt * jnp.arange(max(round(seconds / dt), 1))
+    controller = nerves(arm, played(command, arm.anatomy, begins, dt), **more)
+    return look(arm, controller, simulate(run, arm, controller, seconds, share=share))
 
 
 @quick_jit
-def _looked(model: Model, inputs: Inputs, q, v, activation):
+def _looked(controller: Nerves, state: State, memory: Memory):
     """Plates, stretches, energies and powers of rows."""
+    model = controller.model
 
-    def of_row(q, v, activation):
-        given = inputs._replace(activation=activation)
-        zero = jnp.zeros(6)
-        x, rate = Coordinates(q, zero), Coordinates(v, zero)
-        poses = kinematics.segment_poses(model.arm, q)
+    def of_row(each):
+        state, memory = each
+        given = controller.inputs(state, memory)
+        x, rate = positions(state), velocities(state)
+        poses = kinematics.segment_poses(model.arm, state.q)
         return (
             poses,
-            model.arm.segments.stretch(q),
+            model.arm.segments.stretch(state.q),
             energy(model, x, rate, given).total,
             power(model, x, rate, given) - dissipation(model, x, rate),
-            jnp.sum(muscle_power(model, q, v, activation)),
+            jnp.sum(muscle_power(model, state.q, state.v, memory.activation)),
         )
 
-    return jax.lax.map(lambda each: of_row(*each), (q, v, activation))
+    return jax.lax.map(of_row, (state, memory))
 
 
 @dataclass(frozen=True)
@@ -120,6 +132,8 @@ class Seen:
     """Largest relative error of a segment's volume."""
     mesh_volume_error: float
     """Largest relative error of the volume within the drawn surface."""
+    world: WorldState | None
+    """What moved besides the arm, row by row."""
 
     @property
     def bends(self) -> np.ndarray:
@@ -127,11 +141,12 @@ class Seen:
         return np.hypot(self.q[..., 0], self.q[..., 1])
 
 
-def look(arm: Hydrostat, rows: Rows) -> Seen:
-    """Look through the rows of a run."""
-    activation = jnp.asarray(rows.memory)
-    q, v = jnp.asarray(rows.state.q), jnp.asarray(rows.state.v)
-    poses, stretch, stored, net, muscles = _looked(arm.model, no_inputs(arm.model), q, v, activation)
+def look(arm: Hydrostat, controller: Nerves, rows: Rows) -> Seen:
+    """Look through the rows of a run, which are its steps."""
+    # What a brain remembers is no part of what acts on the arm.
+    memory = rows.memory._replace(brain=())
+    seen = _looked(eqx.tree_at(lambda c: c.brain, controller, None), rows.state, memory)
+    poses, stretch, stored, net, muscles = seen
     stretch = np.asarray(stretch)
     rest = np.asarray(arm.robot.arm.segments.length)
     section = arm.robot.arm.section
@@ -150,13 +165,14 @@ def look(arm: Hydrostat, rows: Rows) -> Seen:
         rotations,
         stretch,
         np.asarray(rows.state.q) * np.asarray(arm.robot.arm.segments.scale)[:, None],
-        np.asarray(rows.memory),
+        np.asarray(rows.memory.activation),
         np.asarray(stored),
         np.asarray(net),
         np.asarray(muscles),
         radii,
         float(np.max(np.abs(volume / whole - 1.0))),
         float(np.max(np.abs(mesh / mesh[0] - 1.0))),
+        rows.memory.world,
     )
 
 

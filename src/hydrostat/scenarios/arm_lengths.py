@@ -9,13 +9,12 @@ from hydrostat.results import figures
 from hydrostat.scenarios.arm import (
     Hydrostat,
     Seen,
+    command_arm,
     draw_arm_side,
     energy_balance_error,
     hydrostat,
-    look,
     record,
     replay,
-    simulate,
 )
 from hydrostat.scenarios.base import Outcome, Run
 
@@ -72,7 +71,7 @@ def _series(run: Run, name: str, make, measured=None) -> Outcome:
     for i, amount in enumerate(amounts):
         command: AbstractCommand = make(amount, settings.seconds + _HOLD)
         share = (i / len(amounts), (i + 1) / len(amounts))
-        seen.append(look(arm, simulate(run, arm, command, settings.seconds, share=share)))
+        seen.append(command_arm(run, arm, command, settings.seconds, share=share))
     record(run, name, seen[-1])
     rest = np.asarray(arm.robot.arm.segments.length)
     lengths = [float((one.stretch[-1] * rest).sum()) / arm.length for one in seen]

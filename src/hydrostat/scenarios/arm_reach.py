@@ -9,13 +9,12 @@ from hydrostat.control.paths import smooth_pace
 from hydrostat.results import figures
 from hydrostat.scenarios.arm import (
     Seen,
+    command_arm,
     draw_arm_side,
     energy_balance_error,
     hydrostat,
-    look,
     record,
     replay,
-    simulate,
 )
 from hydrostat.scenarios.base import Outcome, Run
 
@@ -35,8 +34,7 @@ def reach(run: Run) -> Outcome:
         stiffen=settings.stiffen,
         wave=settings.wave,
     )
-    rows = simulate(run, arm, command, settings.prepare_seconds + settings.seconds_after)
-    seen = look(arm, rows)
+    seen = command_arm(run, arm, command, settings.prepare_seconds + settings.seconds_after)
     metrics, course = _measured(seen, settings.prepare_seconds, np.deg2rad(settings.azimuth_deg))
     record(run, "arm-reach", seen)
     title = (
@@ -47,9 +45,9 @@ def reach(run: Run) -> Outcome:
          "energy_balance_error": energy_balance_error(seen)},
         figure=lambda path: _draw(path, seen, course, settings.prepare_seconds, title),
         replay=lambda path: replay(path, seen, title),
-        sim_seconds=float(rows.time[-1]),
+        sim_seconds=float(seen.times[-1]),
         dt=1e-3 * settings.dt_ms,
-        steps=round(float(rows.time[-1]) / (1e-3 * settings.dt_ms)),
+        steps=round(float(seen.times[-1]) / (1e-3 * settings.dt_ms)),
     )  # fmt: skip
 
 

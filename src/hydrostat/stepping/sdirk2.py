@@ -60,41 +60,51 @@ class SDIRK2(AbstractStepper):
         """One step without a safety net. The two stages are one loop, so that a stage is compiled once."""
         h, rest = GAMMA * dt, (1.0 - GAMMA) * dt
         x0, v0 = positions(state), velocities(state)
+        x_first = combine((1, x0), (h, v0))
+        given = acting(model, state, time + GAMMA * dt, inputs)
+        changing = _changing(model, given)
+        # Both stages have the same operator but for what happens within the step. Where it can change it is made within
+        # the loop, also at first: one copy of it is compiled.
+        factors = _operator(model, x_first, v0, h, given)
+        if changing:
+            factors = jax.tree.map(jnp.zeros_like, factors)
 
         def stage(carry, at):
-            x_hat, v_hat, guess, theta, converged, count = carry
+            x_hat, v_hat, guess, theta, factors, converged, count = carry
             given = acting(model, state, time + at * dt, inputs)
-            a, theta, good, iterations = self._stage(model, x_hat, v_hat, h, given, guess, theta)
+            made = (count > 0) if changing else None
+            a, factors, theta, good, iterations = self._stage(model, x_hat, v_hat, h, given, guess, theta, factors, made)
             # What stage 2 starts from, had this been stage 1; and the step, had it been stage 2.
             v_stage = combine((1, v_hat), (h, a))
             v_next = combine((1, v0), (rest, a))
             x_next = combine((1, x0), (rest, v_stage), (h, v_next))
             x_stage = combine((1, x_hat), (h * h, a))
-            return (x_next, v_next, a, theta, converged & good, count + iterations), (x_stage, v_stage)
+            return (x_next, v_next, a, theta, factors, converged & good, count + iterations), (x_stage, v_stage)
 
         none, unknown = like_coordinates(model), jnp.asarray(_UNKNOWN)
-        start = (combine((1, x0), (h, v0)), v0, none, unknown, jnp.asarray(True), jnp.asarray(0))
+        start = (x_first, v0, none, unknown, factors, jnp.asarray(True), jnp.asarray(0))
         (*_, converged, count), (xs, vs) = jax.lax.scan(stage, start, jnp.array([GAMMA, 1.0]))
         x, v = jax.tree.map(lambda y: y[1], (xs, vs))
         return Stepped(moved(model, state, x, v), converged, count)
 
-    def _stage(self, model, x_hat, v_hat, h, given, guess, theta):
+    def _stage(self, model, x_hat, v_hat, h, given, guess, theta, factors, made):
         """The accelerations of a stage, how fast they were found, whether they were, and after how many iterations.
 
-        **Arguments:** `theta`: ratio of two changes in the stage before, which is about what it will be here.
+        **Arguments:** `theta`: ratio of two changes in the stage before, which is about what it will be here;
+        `factors`: of the operator; `made`: whether they have been made, None where they hold for the whole step.
         """
         c_v, c_q = h, h * h
         guess = jax.lax.stop_gradient(guess)
         fixed_model, fixed_given, fixed_x, fixed_v = jax.lax.stop_gradient((model, given, x_hat, v_hat))
 
         def operator(a):
-            x, v = combine((1, fixed_x), (c_q, a)), combine((1, fixed_v), (c_v, a))
-            return factor(fixed_model, x, v, c_v, c_q, fixed_given)
+            return _operator(model, combine((1, x_hat), (c_q, a)), combine((1, v_hat), (c_v, a)), h, given)
 
         def improve(carry):
             a, factors, last, theta, count = carry
-            if _changing(model, given):
-                factors = jax.lax.cond(theta > _SLOWEST, operator, lambda _: factors, a)
+            if made is not None:
+                stale = (theta > _SLOWEST) | ((count == 0) & ~made)
+                factors = jax.lax.cond(stale, operator, lambda _: factors, a)
             x, v = combine((1, fixed_x), (c_q, a)), combine((1, fixed_v), (c_v, a))
             delta = solve(factors, jax.tree.map(jnp.negative, residual(fixed_model, x, v, a, fixed_given)))
             now = _size(fixed_model, delta, c_q)
@@ -104,13 +114,19 @@ class SDIRK2(AbstractStepper):
             _, _, last, theta, count = carry
             return (_left(last, theta) > self.tolerance) & (count < self.max_iterations) & jnp.isfinite(last)
 
-        before = jnp.asarray(_UNKNOWN) if _changing(model, given) else jax.lax.stop_gradient(theta)
-        start = (guess, operator(guess), jnp.asarray(1e300), before, jnp.asarray(0))
+        before = jax.lax.stop_gradient(theta) if made is None else jnp.asarray(_UNKNOWN)
+        start = (guess, factors, jnp.asarray(1e300), before, jnp.asarray(0))
         root, factors, last, theta, count = jax.lax.while_loop(going_on, improve, start)
         good = (_left(last, theta) <= self.tolerance) & jnp.isfinite(last)
 
         given_here = (model, x_hat, v_hat, h, given)
-        return _implicit((root, factors), given_here, self.max_iterations), theta, good, count
+        return _implicit((root, factors), given_here, self.max_iterations), factors, theta, good, count
+
+
+def _operator(model, x, v, h, given):
+    """The factors that a stage iterates with; no derivative goes through them."""
+    model, x, v, h, given = jax.lax.stop_gradient((model, x, v, h, given))
+    return factor(model, x, v, h, h * h, given)
 
 
 def _lacking(a, parameters):
@@ -167,9 +183,9 @@ def _left(last, theta):
 
 
 def _changing(model, given) -> bool:
-    """Whether the operator can change much within a stage: contact comes and goes, wires go slack."""
+    """Whether the operator can change much within a step: contact comes and goes, wires go slack."""
     by_length = any(arm.wires is not None and arm.wires.stiffness is not None for arm in branches(model))
-    return given.surroundings is not None or by_length
+    return by_length or (given.surroundings is not None and given.surroundings.abrupt)
 
 
 def _size(model, delta, c_q):

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from hydrostat import errors
-from hydrostat.compiling import as_one_function, quick_jit
+from hydrostat.compiling import as_one_function, fast_jit
 from hydrostat.errors import DivergedError, InputError
 from hydrostat.mechanics.model import AnyModel, Inputs, check_inputs, no_inputs
 from hydrostat.mechanics.motion import branches, split
@@ -224,7 +224,7 @@ def _piece(rows: int) -> int:
 _NOT_AS_ONE: set = set()
 
 
-@quick_jit
+@fast_jit
 def _rollout(model, stepper, inputs, state, memory, start, dt, rows: int, every, as_one: bool) -> _Outcome:
     """The compiled loop over rows and steps."""
 

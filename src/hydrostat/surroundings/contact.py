@@ -167,14 +167,16 @@ def contact_with_shapes(
     the spin of both. The reaction acts at the same point, so momentum is conserved.
     """
     sums, penetration = NodeSums.zeros(len(nodes.radius)), jnp.zeros_like(nodes.radius)
-    forces, torques = jnp.zeros((2, len(shapes), 3))
-    for i, shape in enumerate(shapes):
+    forces, torques = [], []
+    for shape in shapes:
         touch, depth, moment = jax.vmap(_touch, in_axes=(None, None, 0))(law, shape, nodes)
         sums = jax.tree.map(jnp.add, sums, touch)
         penetration = jnp.maximum(penetration, depth)
-        forces = forces.at[i].set(-jnp.sum(touch.force, 0))
-        torques = torques.at[i].set(-jnp.sum(moment, 0))
-    return sums.contact(penetration), Reactions(forces, torques)
+        forces.append(-jnp.sum(touch.force, 0))
+        torques.append(-jnp.sum(moment, 0))
+    none = jnp.zeros((0, 3))
+    reactions = Reactions(*(jnp.stack(each) if each else none for each in (forces, torques)))
+    return sums.contact(penetration), reactions
 
 
 def _touch(law: ContactLaw, shape: AbstractShape, node: Nodes) -> tuple[NodeSums, Array, Array]:

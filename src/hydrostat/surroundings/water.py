@@ -38,6 +38,11 @@ class Water(AbstractSurroundings):
         self.density, self.normal, self.tangential = (jnp.asarray(x, float) for x in (density, normal, tangential))
         self.current = jnp.asarray(current, float)
 
+    @property
+    def abrupt(self) -> bool:
+        """Drag changes as slowly as velocities do."""
+        return False
+
     def forces(self, nodes: Nodes) -> NodeForces:
         """Drag and lift on every node, with their damping for implicit steps."""
         relative = self.current - nodes.velocity
@@ -64,6 +69,11 @@ class Together(AbstractSurroundings):
     """Several surroundings at once."""
 
     parts: tuple[AbstractSurroundings, ...]
+
+    @property
+    def abrupt(self) -> bool:
+        """Whether any of them is."""
+        return any(part.abrupt for part in self.parts)
 
     def prepare(self, nodes: Nodes) -> "Together":
         """All of them, readied."""

@@ -1,0 +1,233 @@
+"""Commands with feedback: shapes of an arm that its muscles hold whatever their gains, a load or a current do.
+
+A plan is a course of shapes, bends and lengths of all segments over time. The servo feels the shape that the arm has
+and asks its muscles for a shape beyond the planned one, by how far and for how long the arm has stayed behind it.
+Which activations hold a shape follows from the balance of tissue and muscles of each segment alone.
+"""
+
+import dataclasses
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from hydrostat.compiling import quick_jit
+from hydrostat.control.nerves import AbstractBrain, Felt, Wanted
+from hydrostat.bodies import Arm
+from hydrostat.lie import small
+from hydrostat.mechanics import kinematics
+from hydrostat.mechanics.contraction import muscle_lengths
+from hydrostat.mechanics.dynamics import Coordinates, residual
+from hydrostat.mechanics.model import Model, no_inputs
+
+_RIDGE = 1e-9  # of a segment's muscles' strength, so that their matrix can be inverted
+
+
+def holding_activations(
+    model: Model, q: Float[Array, "n k"], force: Float[Array, "n k"], least: Float[Array, " n"]
+) -> Float[Array, "n m"]:
+    """The activations by which muscles exert forces on the coordinates in a shape, from 0 to 1 as far as they can.
+
+    With B the forces of fully active muscles and u the ones wanted, B a = u has many solutions: the smallest one, and
+    with it as much of all muscles at once as changes nothing and leaves none negative, or more where `least` asks.
+
+    **Arguments:** `force`: wanted, along the coordinates; `least`: co-contraction that there is in any case.
+    """
+    muscles = model.muscles
+    assert muscles is not None
+    lengths = muscle_lengths(model, q)
+    full = muscles.tensions(lengths, jnp.zeros_like(lengths), jnp.ones_like(lengths))
+    k = q.shape[-1]
+    ones = [jnp.broadcast_to(jnp.eye(k)[i], q.shape) for i in range(k)]
+    J = jnp.stack([jax.jvp(lambda q: muscle_lengths(model, q), (q,), (one,))[1] for one in ones], -2)  # n k m
+    # Rows over the coordinates' own scale, so that all are forces times lengths.
+    scale = jnp.concatenate([1.0 / model.arm.segments.length[:, None], jnp.ones_like(q[:, :1])], -1)
+    rows = jnp.stack([scale[:, 1] if mode == "stretch" else scale[:, 0] for mode in model.arm.segments.modes], -1)
+    B = rows[..., None] * J * full[:, None]
+    f = rows * force
+    BB = small.matmul(B, jnp.swapaxes(B, -1, -2))
+    size = jnp.trace(BB, axis1=-2, axis2=-1)[:, None, None]
+    inverse = small.inverse_positive(BB + _RIDGE * size * jnp.eye(k))
+
+    def smallest(force):
+        return small.matvec(jnp.swapaxes(B, -1, -2), small.matvec(inverse, force))
+
+    found = smallest(-f)
+    # All longitudinal muscles and twice the radial ones, less what of it would move the segment.
+    all_at_once = jnp.concatenate([jnp.ones((len(q), 4)), jnp.full((len(q), 1), 2.0), jnp.ones_like(full[:, 5:])], -1)
+    together = all_at_once - smallest(small.matvec(B, all_at_once))
+    together = jnp.maximum(together, 1e-3)
+    needed = jnp.max(-found / together, 1)
+    return jnp.clip(found + jnp.maximum(needed, least)[:, None] * together, 0.0, 1.0)
+
+
+def shape_to_point(arm: Arm, point: Float[Array, " 3"]) -> Float[Array, "n k"]:
+    """A shape whose tip is at a point: an arc, stretched or shortened a little, that starts with a bend to its side.
+
+    The first guess has the chord's length and direction as if arm and arc were continuous; what is missing is made up by
+    the least changes, by Newton's method.
+    """
+    segments, n = arm.segments, arm.count
+    length = jnp.sum(segments.length)
+    local = small.matvec(arm.T_world_base.rotation.T, point - arm.T_world_base.position)
+    sideways = jnp.hypot(local[0], local[1])
+    azimuth, aside = jnp.arctan2(local[1], local[0]), jnp.arctan2(sideways, local[2])
+    far = small.norm(local) / length
+    stretch = jnp.clip(_SLACK * far, *_EASY_LENGTHS)
+    # sin(x) / x = chord over length, by its series: x^2 = 6 (1 - c) (1 + 3/10 (1 - c) + ...).
+    lacking = jnp.clip(1.0 - far / stretch, 0.0, 0.9)
+    half = jnp.sqrt(6.0 * lacking * (1.0 + 0.3 * lacking + 0.2 * lacking**2))
+    middle = (jnp.cumsum(segments.length) - 0.5 * segments.length) / length
+    base = jnp.where(middle < _BASE, segments.length, 0.0)
+    bend = 2.0 * half * segments.length / length + (aside - half) * base / jnp.sum(base)
+    parts = {
+        "bend_x": -jnp.sin(azimuth) * bend / segments.length,
+        "bend_y": jnp.cos(azimuth) * bend / segments.length,
+        "twist": jnp.zeros(n),
+        "stretch": jnp.full(n, stretch - 1.0),
+    }
+    ease = jnp.stack([jnp.full(n, 0.1) if mode == "stretch" else 1.0 / segments.length**2 for mode in segments.modes], -1)
+
+    def improve(q, _):
+        def tip(q):
+            return kinematics.tip_pose(arm, q).position
+
+        J = jax.jacfwd(tip)(q).reshape(3, -1)
+        JW = J * ease.reshape(-1)
+        wanted = small.matvec(small.inverse_positive(small.matmul(JW, J.T)), point - tip(q))
+        return q + small.matvec(JW.T, wanted).reshape(q.shape), None
+
+    first = jnp.stack([parts[mode] for mode in segments.modes], -1)
+    return jax.lax.scan(improve, first, None, length=_PLAN_ITERATIONS)[0]
+
+
+class Course(NamedTuple):
+    """Shapes at times, gone through smoothly."""
+
+    times: Float[Array, " w"]
+    """Increasing [s]; the first is the begin."""
+    shapes: Float[Array, "w n k"]
+    grips: Float[Array, "w n"]
+    """Suckers that shall hold from each time on."""
+    waits: Float[Array, " w"]
+    """1 for times at which the course stands still until a sucker holds something."""
+
+    def at(self, time) -> tuple[Float[Array, "n k"], Float[Array, "n k"], Float[Array, " n"]]:
+        """The shape, its rate and the grip at a time."""
+        before = (time >= self.times).astype(float)
+        here = before - jnp.concatenate([before[1:], jnp.zeros(1)])  # 1 for the piece that the time is in
+        span = jnp.maximum(jnp.diff(self.times, append=self.times[-1:] + 1.0), 1e-9)
+        t = jnp.clip((time - self.times) / span, 0.0, 1.0)
+        pace = t**3 * (10.0 - 15.0 * t + 6.0 * t**2)
+        next_ones = jnp.concatenate([self.shapes[1:], self.shapes[-1:]])
+        shapes = self.shapes + pace[:, None, None] * (next_ones - self.shapes)
+        rate = (30.0 * t**2 * (1.0 - t) ** 2 / span)[:, None, None] * (next_ones - self.shapes)
+        chosen = here[:, None, None]
+        return jnp.sum(chosen * shapes, 0), jnp.sum(chosen * rate, 0), jnp.sum(here[:, None] * self.grips, 0)
+
+
+class Table(NamedTuple):
+    """A course step by step."""
+
+    shape: Float[Array, "steps n k"]
+    rate: Float[Array, "steps n k"]
+    force: Float[Array, "steps n k"]
+    """What muscles must exert on the coordinates for the motion in still water [N per coordinate]."""
+    grip: Float[Array, "steps n"]
+    wait: Float[Array, " steps"]
+
+
+@quick_jit
+def tabulated(model: Model, course: Course, begins: Float[Array, " steps"], dt) -> Table:
+    """A course in steps of dt [s] that begin at given times [s], with the forces that inverse dynamics needs."""
+
+    def at(time):
+        shape, rate, grip = course.at(time + dt)
+        ahead, behind = (course.at(time + x * dt)[1] for x in (1.5, 0.5))
+        still = no_inputs(model)
+        needed = residual(model, _held(shape), _held(rate), _held((ahead - behind) / dt), still).q
+        wait = jnp.max(course.waits * ((course.times >= time) & (course.times < time + dt)))
+        return Table(shape, rate, needed, grip, wait)
+
+    return jax.lax.map(at, begins)
+
+
+def _held(q) -> Coordinates:
+    """Coordinates of an arm on a base that stays."""
+    return Coordinates(q, jnp.zeros(6))
+
+
+class ServoMemory(NamedTuple):
+    """What a servo remembers."""
+
+    step: Float[Array, ""]
+    """Of the course."""
+    missing: Float[Array, "n k"]
+    """How far the arm has been behind, summed up over time [s times coordinates]."""
+
+
+class Servo(AbstractBrain):
+    """Follows a course of shapes by what it feels of the arm.
+
+    Muscles exert what the planned motion needs, and draw the arm towards it as if by M (3 w e' + 3 w^2 e + w^3 s), with
+    the arm's mass matrix M: e is how far the arm is behind the plan, s the sum of e over time. Weighed by its mass, what
+    is light is not drawn harder than muscles that lag can follow.
+    """
+
+    model: Model
+    bare: Model
+    """The same arm with nothing but its mass."""
+    table: Table
+    rate: Float[Array, ""]
+    """w, how fast errors fade [1/s]."""
+    stiffen: Float[Array, " n"]
+    """Co-contraction of every segment."""
+    most: Float[Array, "n k"]
+    """The largest sum."""
+
+    def begin(self, felt: Felt) -> ServoMemory:
+        """Nothing is missing."""
+        return ServoMemory(jnp.zeros(()), jnp.zeros_like(felt.q))
+
+    def decide(self, time, dt, felt: Felt, memory: ServoMemory):
+        """The activations that hold the plan and draw the arm to it."""
+        del time
+        row = jnp.clip(memory.step.astype(int), 0, len(self.table.wait) - 1)
+        here = jax.tree.map(lambda y: y[row], self.table)
+        stays = (here.wait > 0.0) & (jnp.max(felt.held) < 0.5)
+        behind = here.shape - felt.q
+        missing = jnp.clip(memory.missing + dt * behind, -self.most, self.most)
+        w = self.rate
+        drawn = 3.0 * w * (here.rate - felt.v) + 3.0 * w**2 * behind + w**3 * missing
+        none = jnp.zeros_like(drawn)
+        force = residual(self.bare, _held(felt.q), _held(none), _held(drawn), no_inputs(self.bare)).q
+        activation = holding_activations(self.model, here.shape, here.force + force, self.stiffen)
+        return Wanted(activation, here.grip), ServoMemory(memory.step + jnp.where(stays, 0.0, 1.0), missing)
+
+
+def make_servo(model: Model, table: Table, *, rate: float = 8.0, stiffen: float = 0.2) -> Servo:
+    """A servo for a course.
+
+    **Arguments:** `rate`: how fast errors fade [1/s]; `stiffen`: co-contraction of all muscles.
+    """
+    segments = model.arm.segments
+    turning = jnp.array([mode != "stretch" for mode in segments.modes])
+    most = jnp.where(turning, _MOST_MISSING / segments.length[:, None], _MOST_MISSING)
+    bare = eqx.tree_at(
+        lambda m: (m.gravity, m.damping, m.stiffness, m.tissue, m.muscles, m.surroundings),
+        model,
+        (jnp.zeros(3), jnp.zeros_like(model.damping), jnp.zeros_like(model.stiffness), None, None, None),
+        is_leaf=lambda x: x is None,
+    )
+    bare = dataclasses.replace(bare, constant_volume=False)
+    return Servo(model, bare, table, jnp.asarray(rate, float), jnp.full(model.arm.count, stiffen), most)
+
+
+_PLAN_ITERATIONS = 12
+_SLACK = 1.03  # length of an arm over the distance that it reaches to
+_EASY_LENGTHS = (0.8, 1.4)  # over the rest length, that a plan starts from
+_BASE = 0.5  # of the arm, that turns it to the side
+_MOST_MISSING = 1.0  # rad s, or relative lengths times seconds, that the sum may reach

@@ -1,0 +1,141 @@
+"""What drives a muscular arm: a brain that wants activations, muscles that answer with a lag, suckers, and the world.
+
+A brain either plays what commands say, or feels the arm (the segments' bends and lengths, the suckers' touch) and
+answers to it. Muscles may each have their own gain: the noise of a real arm.
+"""
+
+import abc
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PyTree
+
+from hydrostat.control.commands import AbstractCommand, Anatomy
+from hydrostat.mechanics.model import Inputs, Model, no_inputs
+from hydrostat.stepping import AbstractController, State
+from hydrostat.stepping.base import nodes_of, positions, velocities
+from hydrostat.surroundings.world import World, WorldState, nodes_ahead
+
+
+class Felt(NamedTuple):
+    """What a brain knows of its arm."""
+
+    q: Float[Array, "n k"]
+    """Bends and lengths of the segments."""
+    v: Float[Array, "n k"]
+    """Their rates."""
+    held: Float[Array, " n"]
+    """1 for segments whose suckers hold something."""
+
+
+class Wanted(NamedTuple):
+    """What a brain tells its arm."""
+
+    activation: Float[Array, "n m"]
+    grip: Float[Array, " n"]
+    """1 for segments whose suckers shall hold."""
+
+
+class AbstractBrain(eqx.Module):
+    """What decides on activations, step by step."""
+
+    @abc.abstractmethod
+    def begin(self, felt: Felt) -> PyTree[Array]:
+        """What it remembers at the start."""
+
+    @abc.abstractmethod
+    def decide(self, time, dt, felt: Felt, memory) -> tuple[Wanted, PyTree[Array]]:
+        """What it wants during the step of dt [s] that begins now, and what it remembers."""
+
+
+class Played(AbstractBrain):
+    """Activations and grips step by step: what a command that needs no feedback comes down to.
+
+    Whatever the command, it is the same function that steps the arm, compiled once.
+    """
+
+    activation: Float[Array, "steps n m"]
+    """During each step; the last one goes on."""
+    grip: Float[Array, "steps n"]
+
+    def begin(self, felt: Felt):
+        """Nothing is remembered."""
+        del felt
+        return ()
+
+    def decide(self, time, dt, felt: Felt, memory):
+        """The row of the table."""
+        del felt
+        row = jnp.clip(jnp.round(time / dt).astype(int), 0, len(self.activation) - 1)
+        return Wanted(self.activation[row], self.grip[row]), memory
+
+
+@eqx.filter_jit
+def played(command: AbstractCommand, anatomy: Anatomy, begins: Float[Array, " steps"], dt) -> Played:
+    """What a command wants in steps of dt [s] that begin at given times [s]: its value in their middle."""
+    middles = begins + 0.5 * dt
+    return Played(
+        jax.vmap(lambda time: command(time, anatomy))(middles), jax.vmap(lambda time: command.grip(time, anatomy))(middles)
+    )
+
+
+class Memory(NamedTuple):
+    """What goes on from step to step besides the arm's own motion."""
+
+    activation: Float[Array, "n m"]
+    """Of the muscles, at the step's end."""
+    brain: Any
+    world: WorldState | None
+    """At the step's end."""
+
+
+class Nerves(AbstractController):
+    """A brain, muscles that lag behind it, and suckers in a world."""
+
+    model: Model
+    brain: AbstractBrain
+    lag: Float[Array, ""]
+    """Of activation behind what is wanted [s]."""
+    gains: Float[Array, "n m"]
+    """Of every muscle: 1 for a perfect arm."""
+    world: World | None = None
+    """None for an arm that meets nothing but what its model says."""
+    start: WorldState | None = None
+    """Of the world."""
+
+    def begin(self, state: State) -> Memory:
+        """Relaxed."""
+        world = self.start if self.world is not None else None
+        return Memory(jnp.zeros_like(self.gains), self.brain.begin(self._felt(state, world)), world)
+
+    def act(self, time, dt, state: State, memory: Memory) -> tuple[Inputs, Memory]:
+        """The mean activation over the step acts during it, and the world where it is at the step's end.
+
+        The lag is exact for a command that is held during the step.
+        """
+        wanted, brain = self.brain.decide(time, dt, self._felt(state, memory.world), memory.brain)
+        aim = jnp.clip(self.gains * wanted.activation, 0.0, 1.0)
+        kept = jnp.where(self.lag > 0.0, jnp.exp(-dt / jnp.maximum(self.lag, 1e-9)), 0.0)
+        activation = aim + (memory.activation - aim) * kept
+        given = no_inputs(self.model)._replace(activation=0.5 * (activation + memory.activation))
+        world = memory.world
+        if self.world is not None and world is not None:
+            nodes = nodes_of(self.model, positions(state), velocities(state), given)
+            world = self.world.advance(world, nodes, jnp.repeat(wanted.grip, len(self.model.skin_at)), dt)
+            given = given._replace(surroundings=self.world.around(world, nodes_ahead(nodes, dt)))
+        return given, Memory(activation, brain, world)
+
+    def inputs(self, state: State, memory: Memory) -> Inputs:
+        """What acts on the arm at the end of a step, given what is remembered."""
+        given = no_inputs(self.model)._replace(activation=memory.activation)
+        if self.world is None or memory.world is None:
+            return given
+        nodes = nodes_of(self.model, positions(state), velocities(state), given)
+        return given._replace(surroundings=self.world.around(memory.world, nodes))
+
+    def _felt(self, state: State, world: WorldState | None) -> Felt:
+        n = self.model.arm.count
+        held = jnp.zeros(n) if world is None else jnp.max(world.grip.held.reshape(n, -1), -1)
+        return Felt(state.q, state.v, held)
