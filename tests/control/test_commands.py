@@ -91,15 +91,17 @@ def test_activation_lags_behind_the_command_as_an_exponential():
     np.testing.assert_allclose(levels[:, 3, 4], 0.4 * (1.0 - np.exp(-dt * np.arange(7) / lag)), rtol=1e-12)
 
 
-def test_what_is_played_is_the_mean_over_the_step_and_remembers_its_end():
+def test_what_is_played_goes_straight_from_level_to_level_and_remembers_the_last():
     model = robot_model(ROBOT, points=1)
     levels = jnp.asarray(np.random.default_rng(0).uniform(size=(4, 20, 5)))
     controller = Played(levels, no_inputs(model))
     state = rest_state(model)
     np.testing.assert_array_equal(controller.begin(state), levels[0])
     for step, (before, after) in enumerate([(0, 1), (1, 2), (2, 3), (3, 3)]):  # the last level goes on
-        inputs, memory = controller.act(jnp.asarray(0.005 * step), 0.005, state, None)
-        np.testing.assert_allclose(inputs.activation, 0.5 * (levels[before] + levels[after]))
+        acting, memory = controller.act(jnp.asarray(0.005 * step), 0.005, state, None)
+        for share in (0.0, 0.3, 1.0):
+            mixed = (1.0 - share) * levels[before] + share * levels[after]
+            np.testing.assert_allclose(acting(0.005 * (step + share), state).activation, mixed, rtol=1e-9)
         np.testing.assert_array_equal(memory, levels[after])
 
 

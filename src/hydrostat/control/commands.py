@@ -271,6 +271,28 @@ class Parallel(AbstractCommand):
         return jnp.clip(sum(parts[1:], start=parts[0]), 0.0, 1.0)
 
 
+class Ramp(eqx.Module):
+    """Activations that go straight from one level to another.
+
+    Not a stair: what is stiff enough to follow at once, as a volume does, would leap at every step.
+    """
+
+    inputs: Inputs
+    """All else that acts on the arm."""
+    before: Float[Array, "n m"]
+    after: Float[Array, "n m"]
+    begin: Float[Array, ""]
+    """[s]"""
+    duration: Float[Array, ""]
+    """[s]"""
+
+    def __call__(self, time, state) -> Inputs:
+        """The activations at a time."""
+        del state
+        share = (time - self.begin) / self.duration
+        return self.inputs._replace(activation=self.before + share * (self.after - self.before))
+
+
 class Played(AbstractController):
     """An arm that plays activations step by step: what a command that needs no feedback comes down to.
 
@@ -288,11 +310,11 @@ class Played(AbstractController):
         return self.levels[0]
 
     def act(self, time, dt, state: State, memory):
-        """The mean over the step acts during it; what is remembered is its end."""
+        """The level goes straight from the step's begin to its end, which is remembered."""
         del state, memory
         step = jnp.round(time / dt).astype(int)
         before, after = (self.levels[jnp.clip(i, 0, len(self.levels) - 1)] for i in (step, step + 1))
-        return self.inputs._replace(activation=0.5 * (before + after)), after
+        return Ramp(self.inputs, before, after, time, jnp.asarray(dt)), after
 
 
 @eqx.filter_jit
