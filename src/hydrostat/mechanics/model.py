@@ -13,6 +13,7 @@ from hydrostat.bodies.rod import damping, gauss_points, node_inertias, stiffness
 from hydrostat.errors import InputError
 from hydrostat.lie import SE3
 from hydrostat.mechanics.nodes import AbstractMuscles, AbstractSurroundings, AbstractTissue, AbstractWires
+from hydrostat.segments import SWELL
 
 GRAVITY = (0.0, 0.0, -9.81)
 """The world's gravity unless said otherwise [m/s^2]."""
@@ -65,7 +66,11 @@ class Model(eqx.Module):
     """Another elasticity than the linear one of `stiffness`."""
     muscles: AbstractMuscles | None = None
     constant_volume: bool = eqx.field(static=True, default=False)
-    """Whether the section follows the stretch: radius = rest radius / sqrt(stretch)."""
+    """Whether the section follows the stretch: radius = rest radius / sqrt(stretch), and as swell says where that is a
+    coordinate."""
+    girth_inertia: Float[Array, " n"] | None = None
+    """Moment of inertia about the axis, which motion across it feels [kg m^2]; None where the radius is no coordinate.
+    """
 
     @property
     def free_base(self) -> bool:
@@ -184,6 +189,9 @@ def make_model(
         damped = damped + _bend_friction(arm, jnp.asarray(friction, float))
     if constant_volume and "stretch" not in arm.segments.modes:
         raise InputError("a section of constant volume needs the mode stretch; this arm's segments lack it")
+    swells = SWELL in arm.segments.modes
+    if swells and (tissue is None or not constant_volume):
+        raise InputError("segments that swell need a tissue and `constant_volume`; this arm lacks one of them")
     return Model(
         arm=arm,
         fractions=jnp.asarray(fractions),
@@ -202,6 +210,7 @@ def make_model(
         tissue=tissue,
         muscles=muscles,
         constant_volume=constant_volume,
+        girth_inertia=jnp.sum(inertia[..., 2], 1) if swells else None,
     )
 
 

@@ -156,7 +156,7 @@ def skin_nodes(model: Model, motion: Motion, q: Float[Array, "n k"]) -> Nodes:
     radius = section.radius_base[:, None] + model.skin * (section.radius_tip - section.radius_base)[:, None]
     stretch = stretch_of(model, q)
     if model.constant_volume:
-        radius = radius / jnp.sqrt(stretch)[:, None]
+        radius = radius * jnp.sqrt(model.arm.segments.area_ratio(q))[:, None]
     length = (model.arm.segments.length * stretch / max(model.skin.shape[0], 1))[:, None]
     return Nodes(
         position=T.position.reshape(-1, 3),

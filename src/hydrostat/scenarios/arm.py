@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from hydrostat.actuation import NeoHookean
 from hydrostat.compiling import quick_jit
 from hydrostat.control.commands import AbstractCommand, Anatomy, Played, activations
 from hydrostat.mechanics import kinematics
@@ -41,7 +42,7 @@ class Hydrostat:
 
 def hydrostat(spec: RobotSpec, settings, current=(0.0, 0.0, 0.0)) -> Hydrostat:
     """The arm of a specification in the water that a scenario's settings describe."""
-    robot = build_robot(spec)
+    robot = build_robot(spec, settings.bulk_modulus if settings.volume == "pressure" else None)
     assert robot.muscles is not None
     # All of the arm has one density, so that buoyancy is a share of its weight.
     weight = np.array(GRAVITY) * (1.0 - DENSITY / spec.material.density)
@@ -79,7 +80,9 @@ def simulate(
 
 @quick_jit
 def _looked(model: Model, inputs: Inputs, q, v, activation):
-    """Plates, stretches, energies and powers of rows."""
+    """Plates, stretches, sections, pressures, energies and powers of rows."""
+    tissue = model.tissue
+    pressed = tissue if isinstance(tissue, NeoHookean) and tissue.bulk is not None else None
 
     def of_row(q, v, activation):
         given = inputs._replace(activation=activation)
@@ -89,6 +92,8 @@ def _looked(model: Model, inputs: Inputs, q, v, activation):
         return (
             poses,
             model.arm.segments.stretch(q),
+            model.arm.segments.area_ratio(q),
+            None if pressed is None else pressed.pressure(model.arm, q),
             energy(model, x, rate, given).total,
             power(model, x, rate, given) - dissipation(model, x, rate),
             jnp.sum(muscle_power(model, q, v, activation)),
@@ -116,6 +121,8 @@ class Seen:
     muscle_power: np.ndarray
     radii: np.ndarray
     """Of the plates (rows, n + 1) [m]."""
+    pressure: np.ndarray | None
+    """That keeps the segments' volume (rows, n) [Pa]; None where it is kept exactly."""
     volume_error: float
     """Largest relative error of a segment's volume."""
     mesh_volume_error: float
@@ -131,16 +138,16 @@ def look(arm: Hydrostat, rows: Rows) -> Seen:
     """Look through the rows of a run."""
     activation = jnp.asarray(rows.memory)
     q, v = jnp.asarray(rows.state.q), jnp.asarray(rows.state.v)
-    poses, stretch, stored, net, muscles = _looked(arm.model, no_inputs(arm.model), q, v, activation)
-    stretch = np.asarray(stretch)
+    poses, stretch, area, pressure, stored, net, muscles = _looked(arm.model, no_inputs(arm.model), q, v, activation)
+    stretch, area = np.asarray(stretch), np.asarray(area)
     rest = np.asarray(arm.robot.arm.segments.length)
     section = arm.robot.arm.section
     lower, upper = np.asarray(section.radius_base), np.asarray(section.radius_tip)
-    narrow = stretch**-0.5
-    volume = np.pi / 3.0 * (rest * stretch) * narrow**2 * (lower**2 + lower * upper + upper**2)
+    width = np.sqrt(area)
+    base, tip = lower * width, upper * width
+    volume = np.pi / 3.0 * (rest * stretch) * (base**2 + base * tip + tip**2)
     whole = np.pi / 3.0 * rest * (lower**2 + lower * upper + upper**2)
     # A plate between two segments is drawn with the mean of their radii.
-    base, tip = lower * narrow, upper * narrow
     radii = np.concatenate([base[:, :1], 0.5 * (tip[:, :-1] + base[:, 1:]), tip[:, -1:]], 1)
     positions, rotations = np.asarray(poses.position), np.asarray(poses.rotation)
     mesh = _mesh_volumes(positions, rotations, radii)
@@ -155,6 +162,7 @@ def look(arm: Hydrostat, rows: Rows) -> Seen:
         np.asarray(net),
         np.asarray(muscles),
         radii,
+        None if pressure is None else np.asarray(pressure),
         float(np.max(np.abs(volume / whole - 1.0))),
         float(np.max(np.abs(mesh / mesh[0] - 1.0))),
     )
@@ -178,6 +186,16 @@ def _mesh_volumes(positions: np.ndarray, rotations: np.ndarray, radii: np.ndarra
     return np.abs(sides_ + ends)
 
 
+def volume_metrics(seen: Sequence[Seen]) -> dict:
+    """How well runs of one arm kept its volume, and by which pressure."""
+    metrics = {
+        "volume_error_max": max(one.volume_error for one in seen),
+        "mesh_volume_error_max": max(one.mesh_volume_error for one in seen),
+    }
+    pressures = [one.pressure.max() for one in seen if one.pressure is not None]
+    return {**metrics, "pressure_max_kpa": 1e-3 * float(max(pressures))} if pressures else metrics
+
+
 def energy_balance_error(seen: Seen) -> float:
     """How far the work of muscles and water less heat is from the change of energy, over the muscles' work."""
     step = np.diff(seen.times)
@@ -197,6 +215,10 @@ def record(run: Run, scenario: str, seen: Seen) -> None:
         Variable("activation", ("segment", "muscle"), (n, m), "1", "of every muscle"),
         Variable("muscle_power", (), (), "W", "of all muscles"),
     ]
+    own = {}
+    if seen.pressure is not None:
+        variables.append(Variable("pressure", ("segment",), (n,), "Pa", "that keeps the volume of each segment"))
+        own["pressure"] = seen.pressure
     attributes = {"scenario": scenario, "robot": run.robot.name}
     with run.recorder(variables, len(seen.times), attributes=attributes) as recorder:
         recorder.append(
@@ -207,6 +229,7 @@ def record(run: Run, scenario: str, seen: Seen) -> None:
             bend=seen.bends,
             activation=seen.activation,
             muscle_power=seen.muscle_power,
+            **own,
         )
 
 
