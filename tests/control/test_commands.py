@@ -9,16 +9,14 @@ from hydrostat.control.commands import (
     Bend,
     Elongate,
     Parallel,
-    Played,
     Reach,
     Sequence,
     Shorten,
     Twist,
-    activations,
     part,
 )
+from hydrostat.control.nerves import Nerves, played
 from hydrostat.errors import InputError
-from hydrostat.mechanics.model import no_inputs
 from hydrostat.robots.build import build_robot
 from hydrostat.robots.mechanical import robot_model
 from hydrostat.robots.octopus_arm import octopus_arm
@@ -84,23 +82,20 @@ def test_twist_takes_the_oblique_muscle_of_its_side():
         Twist(0.2, 1.0)(0.5, ARM)
 
 
-def test_activation_lags_behind_the_command_as_an_exponential():
+def test_activation_lags_behind_the_command_as_an_exponential_and_goes_straight_from_step_to_step():
     lag, dt = 0.03, 0.005
-    begins = 10.0 + dt * jnp.arange(6)  # in the middle of the command
-    levels = activations(Elongate(0.4, 100.0), ARM, lag, jnp.ones((20, 5)), begins, dt)
-    np.testing.assert_allclose(levels[:, 3, 4], 0.4 * (1.0 - np.exp(-dt * np.arange(7) / lag)), rtol=1e-12)
-
-
-def test_what_is_played_is_the_mean_over_the_step_and_remembers_its_end():
     model = robot_model(ROBOT, points=1)
-    levels = jnp.asarray(np.random.default_rng(0).uniform(size=(4, 20, 5)))
-    controller = Played(levels, no_inputs(model))
+    brain = played(Elongate(0.4, 100.0), ARM, 10.0 + dt * jnp.arange(6), dt)  # in the middle of the command
+    controller = Nerves(model, brain, jnp.asarray(lag), jnp.ones((20, 5)))
     state = rest_state(model)
-    np.testing.assert_array_equal(controller.begin(state), levels[0])
-    for step, (before, after) in enumerate([(0, 1), (1, 2), (2, 3), (3, 3)]):  # the last level goes on
-        inputs, memory = controller.act(jnp.asarray(0.005 * step), 0.005, state, None)
-        np.testing.assert_allclose(inputs.activation, 0.5 * (levels[before] + levels[after]))
-        np.testing.assert_array_equal(memory, levels[after])
+    memory = controller.begin(state)
+    for step in range(6):
+        before = memory.activation
+        acting, memory = controller.act(jnp.asarray(dt * step), dt, state, memory)
+        np.testing.assert_allclose(memory.activation[3, 4], 0.4 * (1.0 - np.exp(-dt * (step + 1) / lag)), rtol=1e-12)
+        for share in (0.0, 0.3, 1.0):
+            mixed = (1.0 - share) * before + share * memory.activation
+            np.testing.assert_allclose(acting(dt * (step + share), state).activation, mixed, rtol=1e-9, atol=1e-15)
 
 
 @pytest.mark.parametrize(

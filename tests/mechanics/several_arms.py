@@ -51,7 +51,10 @@ class Lagrangian:
             start += size
             base = body @ (self.model.T_world_body.inverse() @ arm.arm.T_world_base)
             moved = eqx.tree_at(lambda a: a.T_world_base, arm.arm, base)
-            ends, grid = kinematics.segment_poses(moved, q), kinematics.node_poses(moved, q, arm.grid[jnp.array(arm.gauss_at)])
+            ends, grid = (
+                kinematics.segment_poses(moved, q),
+                kinematics.node_poses(moved, q, arm.grid[jnp.array(arm.gauss_at)]),
+            )
             lumps, held = (
                 jax.vmap(lambda T, segment, q, s: T @ segment.pose(q, s))(
                     ends[home], jax.tree.map(lambda y, home=home: y[home], arm.arm.segments), q[home], places.fraction

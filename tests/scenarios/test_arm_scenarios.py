@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import brentq
 
 from hydrostat.errors import InputError
+from hydrostat.robots.octopus_arm import BULK_MODULUS
 from hydrostat.scenarios.runner import run_scenario
 
 E, STRESS, STIFFNESS = 10e3, 80e3, 132e3
@@ -35,6 +36,19 @@ def test_elongation_and_shortening_reach_the_static_lengths(run):
     assert max(longer["length_ratio"]) >= 1.7
     assert min(shorter["length_ratio"]) <= 0.65
     assert max(longer["volume_error_max"], shorter["volume_error_max"]) <= 1e-12
+
+
+@pytest.mark.slow
+def test_a_pressure_keeps_the_volume_nearly_and_the_length_as_well(run):
+    metrics = run("arm-elongate", activations=[0.1, 0.4], volume="pressure")
+    for activation, ratio in zip(metrics["activation"], metrics["length_ratio"], strict=True):
+        root = brentq(lambda s, a=activation: passive(s) - a * STRESS / 2.0 / s, 1.0, 4.0)
+        assert ratio == pytest.approx(root, rel=0.01)
+    # Radial muscles alone: along the arm pressure balances the tissue, P w^2 = E/3 (l - 1/l).
+    long = metrics["length_ratio"][-1]
+    pressure = E / 3.0 * (long - 1.0 / long) * long
+    assert 1e3 * metrics["pressure_max_kpa"] == pytest.approx(pressure, rel=0.02)
+    assert metrics["volume_error_max"] == pytest.approx(1e3 * metrics["pressure_max_kpa"] / BULK_MODULUS, rel=1e-6)
 
 
 def test_a_bend_goes_where_it_is_told(run):

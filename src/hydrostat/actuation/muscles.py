@@ -1,7 +1,8 @@
 """The muscles of an octopus arm, and the tissue they are part of.
 
 Longitudinal muscles run along the arm at four azimuths and shorten it or bend it. Radial (transverse) muscles squeeze
-the section; since the volume is constant the arm elongates. Oblique muscles wind round the axis and twist it.
+the section; since the volume is constant the arm elongates. Oblique muscles wind round the axis and twist it. The
+volume is kept by geometry, exactly; or, in segments that swell, by a pressure, nearly.
 
 An active muscle of nominal stress s and stiffness k pulls with a A [s + k (l / l_0 - 1)], never pushes: with a stress
 that did not fall with the length, a shortening arm would collapse. Radial muscles pull with a s on their own section,
@@ -14,8 +15,10 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from hydrostat.bodies import Arm
+from hydrostat.errors import InputError
 from hydrostat.lie import small
 from hydrostat.mechanics.nodes import AbstractMuscles, AbstractTissue
+from hydrostat.segments import SWELL
 
 LONGITUDINAL_AZIMUTHS = (0.0, 90.0, 180.0, 270.0)  # deg
 MUSCLES = ("long_0", "long_90", "long_180", "long_270", "radial")
@@ -28,11 +31,16 @@ OBLIQUE = ("oblique_right", "oblique_left")
 
 
 class NeoHookean(AbstractTissue):
-    """Incompressible rubber-like tissue: axial energy E/6 (l^2 + 2/l - 3) per volume at the stretch l.
+    """Rubber-like tissue: axial energy E/6 (l^2 + 2 w^2 - 3) per volume at the stretch l and the radius w over its own.
 
-    Fibres of a bent segment at the distance y = y_0 / sqrt(l) from the axis are stretched by l + y k, with the
-    curvature k over the rest length: to second order the segment stores E I k^2 (1 + 2 l^-3) / (6 l) per rest length.
-    Twist stores G J t^2 / 2 with G = E/3, its arms narrowing likewise. Beyond `bend_limit` a segment stiffens.
+    Incompressible it is, with w^2 = 1/l, unless it has a bulk modulus K and its segments swell. Then the volume over
+    that at rest is J = l w^2, and per volume it stores K/2 (J - 1)^2 - E/3 ln J more: the pressure K (1 - J), and what
+    lets the tissue rest at l = w = 1.
+
+    Fibres of a bent segment at the distance y = y_0 w from the axis are stretched by l + y k, with the curvature k over
+    the rest length, and each keeps the volume J: to second order the segment stores E I k^2 w^2 (1 + 2 w^2 / l^2) / 6
+    per rest length. Twist stores G w^2 t^2 / 2 times the polar moment, with G = E/3. Beyond `bend_limit` a segment
+    stiffens.
     """
 
     modulus: Float[Array, " n"]
@@ -45,32 +53,47 @@ class NeoHookean(AbstractTissue):
     """Bend of a segment from where it stiffens [rad]."""
     limit_factor: Float[Array, ""]
     """By how much."""
+    bulk: Float[Array, ""] | None = None
+    """Bulk modulus K [Pa]; None for tissue whose volume cannot change."""
 
     def energy(self, arm: Arm, q) -> Float[Array, " n"]:
         """The energy stored in each segment [J]."""
         bend, twist = _bend_and_twist(arm, q)
         length = arm.segments.length
-        stretch = arm.segments.stretch(q)
-        axial = self.volume * self.modulus / 6.0 * (stretch**2 + 2.0 / stretch - 3.0)
+        stretch, area = arm.segments.stretch(q), arm.segments.area_ratio(q)
+        axial = self.volume * self.modulus / 6.0 * (stretch**2 + 2.0 * area - 3.0)
         rigidity = self.modulus * self.moment * length
-        bent = 0.5 * rigidity * small.dot(bend, bend) * (1.0 + 2.0 * stretch**-3) / (3.0 * stretch)
-        twisted = rigidity / 3.0 * twist**2 / stretch
+        bent = 0.5 * rigidity * small.dot(bend, bend) * area * (1.0 + 2.0 * area * stretch**-2) / 3.0
+        twisted = rigidity / 3.0 * twist**2 * area
         over = jnp.maximum(length * small.norm(bend) - self.bend_limit, 0.0) / length
-        return axial + bent + twisted + 0.5 * self.limit_factor * rigidity * over**2
+        stored = axial + bent + twisted + 0.5 * self.limit_factor * rigidity * over**2
+        if self.bulk is None:
+            return stored
+        ratio = stretch * area
+        return stored + self.volume * (0.5 * self.bulk * (ratio - 1.0) ** 2 - self.modulus / 3.0 * jnp.log(ratio))
+
+    def pressure(self, arm: Arm, q) -> Float[Array, " n"]:
+        """The pressure that keeps the volume of each segment [Pa]."""
+        assert self.bulk is not None
+        return self.bulk * (1.0 - arm.segments.stretch(q) * arm.segments.area_ratio(q))
 
     def stiffness(self, arm: Arm, q) -> Float[Array, "n k k"]:
         """The diagonal of the energy's second derivative, which is what counts in it."""
-        stretch, length = arm.segments.stretch(q), arm.segments.length
+        stretch, area, length = arm.segments.stretch(q), arm.segments.area_ratio(q), arm.segments.length
         rigidity = self.modulus * self.moment * length
-        bend = rigidity * (1.0 + 2.0 * stretch**-3) / (3.0 * stretch)
+        bend = rigidity * area * (1.0 + 2.0 * area * stretch**-2) / 3.0
         angle = length * small.norm(_bend_and_twist(arm, q)[0])
         bend = bend + jnp.where(angle > self.bend_limit, self.limit_factor * rigidity, 0.0)
         parts = {
             "bend_x": bend,
             "bend_y": bend,
-            "twist": 2.0 * rigidity / 3.0 / stretch,
-            "stretch": self.volume * self.modulus / 3.0 * (1.0 + 2.0 * stretch**-3),
+            "twist": 2.0 * rigidity / 3.0 * area,
+            "stretch": self.volume * self.modulus / 3.0 * (1.0 + 2.0 * area * stretch**-2),
         }
+        if self.bulk is not None:
+            ratio = stretch * area
+            own = self.bulk * ratio + self.modulus / 6.0 * (1.0 / stretch + 1.0 / ratio)
+            parts[SWELL] = 4.0 * self.volume * own
         diagonal = jnp.stack([parts[mode] for mode in arm.segments.modes], -1)
         return diagonal[..., None] * jnp.eye(len(arm.segments.modes))
 
@@ -110,7 +133,7 @@ class HydrostatMuscles(AbstractMuscles):
 
     def lengths(self, arm: Arm, q) -> Float[Array, "n m"]:
         """The fibres' lengths, the four longitudinal ones first; then the radius; then oblique ones."""
-        radius = self.radius / jnp.sqrt(arm.segments.stretch(q))
+        radius = self.radius * jnp.sqrt(arm.segments.area_ratio(q))
 
         def of_segment(segment, q, radius, lower, upper):
             return jax.vmap(lambda a, b: segment.fibre(q, radius * a, radius * b))(lower, upper)
@@ -180,15 +203,21 @@ def make_muscles(
     )
 
 
-def make_tissue(arm: Arm, modulus: float, bend_limit: Float[Array, ""]) -> NeoHookean:
+def make_tissue(
+    arm: Arm, modulus: float, bend_limit: Float[Array, ""], bulk_modulus: float | None = None
+) -> NeoHookean:
     """The tissue of an arm.
 
-    **Arguments:** `modulus`: Young's modulus at rest [Pa]; `bend_limit`: bend from where a segment stiffens [rad].
+    **Arguments:** `modulus`: Young's modulus at rest [Pa]; `bend_limit`: bend from where a segment stiffens [rad];
+    `bulk_modulus` [Pa]: of an arm whose segments swell, None for one that keeps its volume.
     """
+    if (SWELL in arm.segments.modes) != (bulk_modulus is not None):
+        raise InputError("segments that swell need a `bulk_modulus`, and no others; this arm has one without the other")
     base, tip = np.asarray(arm.section.radius_base), np.asarray(arm.section.radius_tip)
     rest = np.asarray(arm.segments.length)
     volume = np.pi / 3.0 * rest * (base**2 + base * tip + tip**2)
     # The mean of r^4 over a linear taper.
     fourth = sum(base ** (4 - i) * tip**i for i in range(5)) / 5.0
     numbers = (np.full(len(rest), modulus), volume, np.pi / 4.0 * fourth, bend_limit, _LIMIT_FACTOR)
-    return NeoHookean(*(jnp.asarray(value, float) for value in numbers))
+    bulk = None if bulk_modulus is None else jnp.asarray(bulk_modulus, float)
+    return NeoHookean(*(jnp.asarray(value, float) for value in numbers), bulk=bulk)

@@ -11,12 +11,11 @@ from typing import NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
+from hydrostat.bodies import Arm
 from hydrostat.compiling import quick_jit
 from hydrostat.control.nerves import AbstractBrain, Felt, Wanted
-from hydrostat.bodies import Arm
 from hydrostat.lie import small
 from hydrostat.mechanics import kinematics
 from hydrostat.mechanics.contraction import muscle_lengths
@@ -67,8 +66,8 @@ def holding_activations(
 def shape_to_point(arm: Arm, point: Float[Array, " 3"]) -> Float[Array, "n k"]:
     """A shape whose tip is at a point: an arc, stretched or shortened a little, that starts with a bend to its side.
 
-    The first guess has the chord's length and direction as if arm and arc were continuous; what is missing is made up by
-    the least changes, by Newton's method.
+    The first guess has the chord's length and direction as if arm and arc were continuous; what is missing is made up
+    by the least changes, by Newton's method.
     """
     segments, n = arm.segments, arm.count
     length = jnp.sum(segments.length)
@@ -89,7 +88,9 @@ def shape_to_point(arm: Arm, point: Float[Array, " 3"]) -> Float[Array, "n k"]:
         "twist": jnp.zeros(n),
         "stretch": jnp.full(n, stretch - 1.0),
     }
-    ease = jnp.stack([jnp.full(n, 0.1) if mode == "stretch" else 1.0 / segments.length**2 for mode in segments.modes], -1)
+    ease = jnp.stack(
+        [jnp.full(n, 0.1) if mode == "stretch" else 1.0 / segments.length**2 for mode in segments.modes], -1
+    )
 
     def improve(q, _):
         def tip(q):
@@ -172,8 +173,8 @@ class ServoMemory(NamedTuple):
 class Servo(AbstractBrain):
     """Follows a course of shapes by what it feels of the arm.
 
-    Muscles exert what the planned motion needs, and draw the arm towards it as if by M (3 w e' + 3 w^2 e + w^3 s), with
-    the arm's mass matrix M: e is how far the arm is behind the plan, s the sum of e over time. Weighed by its mass, what
+    Muscles exert what the planned motion needs, and draw the arm towards it by M (3 w e' + 3 w^2 e + w^3 s) with the
+    arm's mass matrix M: e is how far the arm is behind the plan, s the sum of e over time. Weighed by its mass, what
     is light is not drawn harder than muscles that lag can follow.
     """
 

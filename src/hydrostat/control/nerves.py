@@ -77,7 +77,8 @@ def played(command: AbstractCommand, anatomy: Anatomy, begins: Float[Array, " st
     """What a command wants in steps of dt [s] that begin at given times [s]: its value in their middle."""
     middles = begins + 0.5 * dt
     return Played(
-        jax.vmap(lambda time: command(time, anatomy))(middles), jax.vmap(lambda time: command.grip(time, anatomy))(middles)
+        jax.vmap(lambda time: command(time, anatomy))(middles),
+        jax.vmap(lambda time: command.grip(time, anatomy))(middles),
     )
 
 
@@ -89,6 +90,28 @@ class Memory(NamedTuple):
     brain: Any
     world: WorldState | None
     """At the step's end."""
+
+
+class Ramp(eqx.Module):
+    """Activations that go straight from one level to another.
+
+    Not a stair: what is stiff enough to follow at once, as a volume does, would leap at every step.
+    """
+
+    inputs: Inputs
+    """All else that acts on the arm."""
+    before: Float[Array, "n m"]
+    after: Float[Array, "n m"]
+    begin: Float[Array, ""]
+    """[s]"""
+    duration: Float[Array, ""]
+    """[s]"""
+
+    def __call__(self, time, state) -> Inputs:
+        """The activations at a time."""
+        del state
+        share = (time - self.begin) / self.duration
+        return self.inputs._replace(activation=self.before + share * (self.after - self.before))
 
 
 class Nerves(AbstractController):
@@ -110,8 +133,8 @@ class Nerves(AbstractController):
         world = self.start if self.world is not None else None
         return Memory(jnp.zeros_like(self.gains), self.brain.begin(self._felt(state, world)), world)
 
-    def act(self, time, dt, state: State, memory: Memory) -> tuple[Inputs, Memory]:
-        """The mean activation over the step acts during it, and the world where it is at the step's end.
+    def act(self, time, dt, state: State, memory: Memory) -> tuple[Ramp, Memory]:
+        """Activations go straight to where they are at the step's end, and the world is where it is then.
 
         The lag is exact for a command that is held during the step.
         """
@@ -119,13 +142,14 @@ class Nerves(AbstractController):
         aim = jnp.clip(self.gains * wanted.activation, 0.0, 1.0)
         kept = jnp.where(self.lag > 0.0, jnp.exp(-dt / jnp.maximum(self.lag, 1e-9)), 0.0)
         activation = aim + (memory.activation - aim) * kept
-        given = no_inputs(self.model)._replace(activation=0.5 * (activation + memory.activation))
+        given = no_inputs(self.model)
         world = memory.world
         if self.world is not None and world is not None:
             nodes = nodes_of(self.model, positions(state), velocities(state), given)
             world = self.world.advance(world, nodes, jnp.repeat(wanted.grip, len(self.model.skin_at)), dt)
             given = given._replace(surroundings=self.world.around(world, nodes_ahead(nodes, dt)))
-        return given, Memory(activation, brain, world)
+        ramp = Ramp(given, memory.activation, activation, time, jnp.asarray(dt))
+        return ramp, Memory(activation, brain, world)
 
     def inputs(self, state: State, memory: Memory) -> Inputs:
         """What acts on the arm at the end of a step, given what is remembered."""

@@ -18,6 +18,7 @@ from jaxtyping import Array, Float
 from hydrostat.lie import SE3, se3, small
 from hydrostat.mechanics.contraction import muscle_forces, muscle_operator
 from hydrostat.mechanics.elasticity import elastic_forces, local_operator
+from hydrostat.mechanics.girth import girth_forces, girth_operator
 from hydrostat.mechanics.model import AnyModel, Branched, Inputs, Model
 from hydrostat.mechanics.motion import (
     BaseMotion,
@@ -96,7 +97,7 @@ def residual(model: AnyModel, x: Coordinates, v: Coordinates, a: Coordinates, in
         )
         at_base, on_q = _local_wrenches(arm, motion, qdd, force, follower, skin)
         on_q = on_q + elastic_forces(arm, q, qd) + wire_forces(arm, q, qd, wires) - torque
-        on_q = on_q + muscle_forces(arm, q, qd, activation)
+        on_q = on_q + muscle_forces(arm, q, qd, activation) + girth_forces(arm, q, qd, qdd)
         F, on_q = _to_base(motion.tips, at_base, on_q)
         on_coordinates.append(jnp.where(arm.arm.segments.free, on_q, qdd))
         on_base = on_base + (gathered_wrench(model.mounts[i], F) if isinstance(model, Branched) else F)
@@ -206,6 +207,8 @@ def factor(model: AnyModel, x: Coordinates, v: Coordinates, c_v, c_q, inputs: In
         if arm.muscles is not None:
             rate, activation = split(model, v.q)[i], split(model, inputs.activation)[i]
             local = local + muscle_operator(arm, q, rate, c_v, c_q, activation)
+        if arm.girth_inertia is not None:
+            local = local + girth_operator(arm, q)
         factors, inertia = _factor_arm(arm, motion, local, skin, c_v, c_q)
         mount = model.mounts[i] if isinstance(model, Branched) else SE3.identity()
         X = mount.inverse().adjoint()

@@ -1,6 +1,6 @@
 """The material's own forces on the coordinates of an arm: elastic and viscous, with a section that may follow stretch.
 
-With constant volume the radius is r_0 / sqrt(stretch): area falls as 1 / stretch, second moments as 1 / stretch^2. The
+With constant volume the radius is r_0 / sqrt(stretch): area falls as 1 / stretch, second moments as its square. The
 stiffness against bending and twist follows; axial force and shear keep the stiffness of the rest section, which is what
 nominal stress means.
 """
@@ -11,13 +11,12 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from hydrostat.mechanics.model import Model
-from hydrostat.mechanics.motion import stretch_of
 
 
 def _section_factor(model: Model, q: Float[Array, "n k"]) -> Float[Array, "n k"]:
     """By how much the stiffness of each coordinate differs from that of the rest section."""
     turning = np.array([mode in ("bend_x", "bend_y", "twist") for mode in model.arm.segments.modes])
-    return jnp.where(turning, stretch_of(model, q)[:, None] ** -2, 1.0)
+    return jnp.where(turning, model.arm.segments.area_ratio(q)[:, None] ** 2, 1.0)
 
 
 def elastic_energy(model: Model, q: Float[Array, "n k"]) -> Float[Array, ""]:

@@ -10,6 +10,7 @@ from hydrostat.lie import SE3, small
 from hydrostat.mechanics.contraction import muscle_forces
 from hydrostat.mechanics.dynamics import motions_of
 from hydrostat.mechanics.elasticity import dissipated_power, elastic_energy
+from hydrostat.mechanics.girth import girth_energy
 from hydrostat.mechanics.model import AnyModel, Inputs
 from hydrostat.mechanics.motion import Coordinates, all_nodes, branches, like_coordinates, split
 from hydrostat.mechanics.points import carried_twist
@@ -65,7 +66,9 @@ def energy(model: AnyModel, x: Coordinates, v: Coordinates, inputs: Inputs) -> E
     """Kinetic, elastic and gravitational energy."""
     bodies = masses(model, x, v, inputs)
     kinetic = 0.5 * jnp.sum(bodies.inertia * bodies.twist**2)
-    elastic = sum(elastic_energy(arm, q) for arm, q in zip(branches(model), split(model, x.q), strict=True))
+    each = list(zip(branches(model), split(model, x.q), split(model, v.q), strict=True))
+    kinetic = kinetic + sum(girth_energy(arm, q, rate) for arm, q, rate in each)
+    elastic = sum(elastic_energy(arm, q) for arm, q, _ in each)
     gravitational = -jnp.sum(bodies.inertia[:, 3] * small.dot(bodies.T_world.position, model.gravity[None]))
     return Energy(kinetic, jnp.asarray(elastic), gravitational)
 

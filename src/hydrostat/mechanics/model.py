@@ -14,6 +14,7 @@ from hydrostat.bodies.rod import damping, gauss_points, node_inertias, stiffness
 from hydrostat.errors import InputError
 from hydrostat.lie import SE3
 from hydrostat.mechanics.nodes import AbstractMuscles, AbstractSurroundings, AbstractTissue, AbstractWires
+from hydrostat.segments import SWELL
 
 GRAVITY = (0.0, 0.0, -9.81)
 """The world's gravity unless said otherwise [m/s^2]."""
@@ -65,7 +66,11 @@ class Model(eqx.Module):
     """Another elasticity than the linear one of `stiffness`."""
     muscles: AbstractMuscles | None = None
     constant_volume: bool = eqx.field(static=True, default=False)
-    """Whether the section follows the stretch: radius = rest radius / sqrt(stretch)."""
+    """Whether the section follows the stretch: radius = rest radius / sqrt(stretch), and as swell says where that is a
+    coordinate."""
+    girth_inertia: Float[Array, " n"] | None = None
+    """Moment of inertia about the axis, which motion across it feels [kg m^2]; None where the radius is no coordinate.
+    """
     gauss_at: tuple[int, ...] = eqx.field(static=True, default=())
     """Which points of the grid carry the masses."""
     skin_at: tuple[int, ...] = eqx.field(static=True, default=())
@@ -195,6 +200,9 @@ def make_model(
         damped = damped + _bend_friction(arm, jnp.asarray(friction, float))
     if constant_volume and "stretch" not in arm.segments.modes:
         raise InputError("a section of constant volume needs the mode stretch; this arm's segments lack it")
+    swells = SWELL in arm.segments.modes
+    if swells and (tissue is None or not constant_volume):
+        raise InputError("segments that swell need a tissue and `constant_volume`; this arm lacks one of them")
     gauss, touching = np.asarray(fractions, float), np.arange(1, skin_points + 1) / max(skin_points, 1)
     grid, at = np.unique(np.concatenate([gauss, touching, [1.0]]), return_inverse=True)
     return Model(
@@ -214,6 +222,7 @@ def make_model(
         tissue=tissue,
         muscles=muscles,
         constant_volume=constant_volume,
+        girth_inertia=jnp.sum(inertia[..., 2], 1) if swells else None,
         gauss_at=tuple(at[: len(gauss)].tolist()),
         skin_at=tuple(at[len(gauss) : -1].tolist()),
         tip_at=int(at[-1]),

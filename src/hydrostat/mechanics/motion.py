@@ -160,7 +160,7 @@ def skin_nodes(model: Model, motion: Motion, q: Float[Array, "n k"]) -> Nodes:
     radius = section.radius_base[:, None] + model.skin * (section.radius_tip - section.radius_base)[:, None]
     stretch = stretch_of(model, q)
     if model.constant_volume:
-        radius = radius / jnp.sqrt(stretch)[:, None]
+        radius = radius * jnp.sqrt(model.arm.segments.area_ratio(q))[:, None]
     # A node stands for half the way to the one before it and half the way to the next.
     spacing = model.arm.segments.length * stretch / max(len(model.skin_at), 1)
     following = jnp.concatenate([spacing[1:], jnp.zeros(1)])

@@ -20,7 +20,7 @@ from hydrostat.bodies import Arm, Material, Section
 from hydrostat.errors import InputError
 from hydrostat.lie import SE3
 from hydrostat.robots.spec import MODES, LegsSpec, MusclesSpec, RobotSpec
-from hydrostat.segments import AbstractSegment, StewartSegment, StrainSegment, StrutSegment
+from hydrostat.segments import AbstractSegment, StewartSegment, StrainSegment, StrutSegment, SwellingSegment
 from hydrostat.segments.stewart import named_faults
 
 
@@ -61,10 +61,18 @@ class Robot(eqx.Module):
         return self.motor
 
 
-def build_robot(spec: RobotSpec) -> Robot:
-    """The robot that a specification describes."""
+def build_robot(spec: RobotSpec, bulk_modulus: float | None = None) -> Robot:
+    """The robot that a specification describes.
+
+    **Arguments:** `bulk_modulus` [Pa]: of a muscular hydrostat whose volume is kept by a pressure; None where it is
+    kept exactly.
+    """
     count = len(spec.segments)
+    if bulk_modulus is not None and spec.muscles is None:
+        raise InputError(f"`bulk_modulus` is for robots with [muscles]; {spec.name} has none")
     segments = _segments(spec)
+    if bulk_modulus is not None:
+        segments = SwellingSegment(segments)
     arm = Arm(
         segments=segments,
         section=Section(*jnp.array([segment.radius for segment in spec.segments]).T),
@@ -98,7 +106,7 @@ def build_robot(spec: RobotSpec) -> Robot:
         plates = jnp.asarray(_plates(spec, spec.legs))
     muscles = tissue = None
     if spec.muscles is not None:
-        muscles, tissue = _hydrostat(spec, spec.muscles, arm)
+        muscles, tissue = _hydrostat(spec, spec.muscles, arm, bulk_modulus)
     lag = spec.muscles.activation_time if spec.muscles else 0.0
     return Robot(arm, masses, friction, _tendons(spec), motor, legs, plates, muscles, tissue, lag, spec.name)
 
@@ -112,12 +120,14 @@ def _segments(spec: RobotSpec) -> AbstractSegment:
     return _strain_segments(spec)
 
 
-def _hydrostat(spec: RobotSpec, muscles: MusclesSpec, arm: Arm) -> tuple[HydrostatMuscles, NeoHookean]:
+def _hydrostat(
+    spec: RobotSpec, muscles: MusclesSpec, arm: Arm, bulk_modulus: float | None
+) -> tuple[HydrostatMuscles, NeoHookean]:
     """The muscles and the tissue of a muscular hydrostat."""
     fastest = muscles.fastest or None
     made = make_muscles(arm, muscles.stress, muscles.stiffness, muscles.offset, fastest, muscles.oblique_deg)
     limit = jnp.asarray(np.deg2rad(muscles.bend_limit_deg))
-    return made, make_tissue(arm, spec.material.youngs_modulus, limit)
+    return made, make_tissue(arm, spec.material.youngs_modulus, limit, bulk_modulus)
 
 
 def _strain_segments(spec: RobotSpec) -> StrainSegment:

@@ -17,6 +17,7 @@ TISSUE = MaterialSpec(
     density=1042.0,  # kg/m^3, Yekutieli et al. 2005
     viscosity=100.0,  # Pa s, assumed
 )
+BULK_MODULUS = 1e8  # Pa, assumed: water has 2.2e9; as soft as keeps volumes within 1e-3 at full activation
 STRESS = 80e3  # Pa, Yekutieli et al. 2005
 STIFFNESS = 132e3  # Pa, the same
 BEND_LIMIT_DEG = 57.3  # for a segment of 12 mm, assumed

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from hydrostat.actuation import NeoHookean
 from hydrostat.compiling import quick_jit
 from hydrostat.control.commands import AbstractCommand, Anatomy
 from hydrostat.control.nerves import AbstractBrain, Memory, Nerves, played
@@ -43,7 +44,7 @@ class Hydrostat:
 
 def hydrostat(spec: RobotSpec, settings, current=(0.0, 0.0, 0.0)) -> Hydrostat:
     """The arm of a specification in the water that a scenario's settings describe."""
-    robot = build_robot(spec)
+    robot = build_robot(spec, settings.bulk_modulus if settings.volume == "pressure" else None)
     assert robot.muscles is not None
     # All of the arm has one density, so that buoyancy is a share of its weight.
     weight = np.array(GRAVITY) * (1.0 - DENSITY / spec.material.density)
@@ -80,7 +81,9 @@ def simulate(run: Run, arm: Hydrostat, controller: Nerves, seconds: float, *, sh
         )
 
 
-def command_arm(run: Run, arm: Hydrostat, command: AbstractCommand, seconds: float, *, share=(0.0, 1.0), **more) -> Seen:
+def command_arm(
+    run: Run, arm: Hydrostat, command: AbstractCommand, seconds: float, *, share=(0.0, 1.0), **more
+) -> "Seen":
     """The motion that a command makes, looked through; `more`: as for `nerves`."""
     dt = 1e-3 * run.settings.dt_ms
     begins = dt * jnp.arange(max(round(seconds / dt), 1))
@@ -90,8 +93,10 @@ def command_arm(run: Run, arm: Hydrostat, command: AbstractCommand, seconds: flo
 
 @quick_jit
 def _looked(controller: Nerves, state: State, memory: Memory):
-    """Plates, stretches, energies and powers of rows."""
+    """Plates, stretches, sections, pressures, energies and powers of rows."""
     model = controller.model
+    tissue = model.tissue
+    pressed = tissue if isinstance(tissue, NeoHookean) and tissue.bulk is not None else None
 
     def of_row(each):
         state, memory = each
@@ -101,6 +106,8 @@ def _looked(controller: Nerves, state: State, memory: Memory):
         return (
             poses,
             model.arm.segments.stretch(state.q),
+            model.arm.segments.area_ratio(state.q),
+            None if pressed is None else pressed.pressure(model.arm, state.q),
             energy(model, x, rate, given).total,
             power(model, x, rate, given) - dissipation(model, x, rate),
             jnp.sum(muscle_power(model, state.q, state.v, memory.activation)),
@@ -128,6 +135,8 @@ class Seen:
     muscle_power: np.ndarray
     radii: np.ndarray
     """Of the plates (rows, n + 1) [m]."""
+    pressure: np.ndarray | None
+    """That keeps the segments' volume (rows, n) [Pa]; None where it is kept exactly."""
     volume_error: float
     """Largest relative error of a segment's volume."""
     mesh_volume_error: float
@@ -146,16 +155,16 @@ def look(arm: Hydrostat, controller: Nerves, rows: Rows) -> Seen:
     # What a brain remembers is no part of what acts on the arm.
     memory = rows.memory._replace(brain=())
     seen = _looked(eqx.tree_at(lambda c: c.brain, controller, None), rows.state, memory)
-    poses, stretch, stored, net, muscles = seen
-    stretch = np.asarray(stretch)
+    poses, stretch, area, pressure, stored, net, muscles = seen
+    stretch, area = np.asarray(stretch), np.asarray(area)
     rest = np.asarray(arm.robot.arm.segments.length)
     section = arm.robot.arm.section
     lower, upper = np.asarray(section.radius_base), np.asarray(section.radius_tip)
-    narrow = stretch**-0.5
-    volume = np.pi / 3.0 * (rest * stretch) * narrow**2 * (lower**2 + lower * upper + upper**2)
+    width = np.sqrt(area)
+    base, tip = lower * width, upper * width
+    volume = np.pi / 3.0 * (rest * stretch) * (base**2 + base * tip + tip**2)
     whole = np.pi / 3.0 * rest * (lower**2 + lower * upper + upper**2)
     # A plate between two segments is drawn with the mean of their radii.
-    base, tip = lower * narrow, upper * narrow
     radii = np.concatenate([base[:, :1], 0.5 * (tip[:, :-1] + base[:, 1:]), tip[:, -1:]], 1)
     positions, rotations = np.asarray(poses.position), np.asarray(poses.rotation)
     mesh = _mesh_volumes(positions, rotations, radii)
@@ -170,6 +179,7 @@ def look(arm: Hydrostat, controller: Nerves, rows: Rows) -> Seen:
         np.asarray(net),
         np.asarray(muscles),
         radii,
+        None if pressure is None else np.asarray(pressure),
         float(np.max(np.abs(volume / whole - 1.0))),
         float(np.max(np.abs(mesh / mesh[0] - 1.0))),
         rows.memory.world,
@@ -194,6 +204,16 @@ def _mesh_volumes(positions: np.ndarray, rotations: np.ndarray, radii: np.ndarra
     return np.abs(sides_ + ends)
 
 
+def volume_metrics(seen: Sequence[Seen]) -> dict:
+    """How well runs of one arm kept its volume, and by which pressure."""
+    metrics = {
+        "volume_error_max": max(one.volume_error for one in seen),
+        "mesh_volume_error_max": max(one.mesh_volume_error for one in seen),
+    }
+    pressures = [one.pressure.max() for one in seen if one.pressure is not None]
+    return {**metrics, "pressure_max_kpa": 1e-3 * float(max(pressures))} if pressures else metrics
+
+
 def energy_balance_error(seen: Seen) -> float:
     """How far the work of muscles and water less heat is from the change of energy, over the muscles' work."""
     step = np.diff(seen.times)
@@ -213,6 +233,10 @@ def record(run: Run, scenario: str, seen: Seen) -> None:
         Variable("activation", ("segment", "muscle"), (n, m), "1", "of every muscle"),
         Variable("muscle_power", (), (), "W", "of all muscles"),
     ]
+    own = {}
+    if seen.pressure is not None:
+        variables.append(Variable("pressure", ("segment",), (n,), "Pa", "that keeps the volume of each segment"))
+        own["pressure"] = seen.pressure
     attributes = {"scenario": scenario, "robot": run.robot.name}
     with run.recorder(variables, len(seen.times), attributes=attributes) as recorder:
         recorder.append(
@@ -223,6 +247,7 @@ def record(run: Run, scenario: str, seen: Seen) -> None:
             bend=seen.bends,
             activation=seen.activation,
             muscle_power=seen.muscle_power,
+            **own,
         )
 
 

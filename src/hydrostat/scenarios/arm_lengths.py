@@ -15,6 +15,7 @@ from hydrostat.scenarios.arm import (
     hydrostat,
     record,
     replay,
+    volume_metrics,
 )
 from hydrostat.scenarios.base import Outcome, Run
 
@@ -80,8 +81,7 @@ def _series(run: Run, name: str, make, measured=None) -> Outcome:
         "length_ratio": lengths,
         **(measured(arm, seen) if measured else {}),
         "tip_distance_mm": [1e3 * float(np.linalg.norm(one.positions[-1, -1] - one.positions[-1, 0])) for one in seen],
-        "volume_error_max": max(one.volume_error for one in seen),
-        "mesh_volume_error_max": max(one.mesh_volume_error for one in seen),
+        **volume_metrics(seen),
         "muscle_work_mj": [1e3 * float(np.trapezoid(one.muscle_power, one.times)) for one in seen],
         "energy_balance_error": max(energy_balance_error(one) for one in seen),
     }

@@ -15,6 +15,7 @@ from hydrostat.scenarios.arm import (
     hydrostat,
     record,
     replay,
+    volume_metrics,
 )
 from hydrostat.scenarios.base import Outcome, Run
 
@@ -41,14 +42,13 @@ def reach(run: Run) -> Outcome:
         f"arm-reach: {run.robot.name}" + ("" if settings.drag else ", no drag") + ("" if settings.wave else ", no wave")
     )
     return Outcome(
-        {**metrics, "volume_error_max": seen.volume_error, "mesh_volume_error_max": seen.mesh_volume_error,
-         "energy_balance_error": energy_balance_error(seen)},
+        {**metrics, **volume_metrics([seen]), "energy_balance_error": energy_balance_error(seen)},
         figure=lambda path: _draw(path, seen, course, settings.prepare_seconds, title),
         replay=lambda path: replay(path, seen, title),
         sim_seconds=float(seen.times[-1]),
         dt=1e-3 * settings.dt_ms,
         steps=round(float(seen.times[-1]) / (1e-3 * settings.dt_ms)),
-    )  # fmt: skip
+    )
 
 
 def _measured(seen: Seen, start: float, azimuth: float) -> tuple[dict, dict]:

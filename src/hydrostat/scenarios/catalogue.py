@@ -9,6 +9,7 @@ from hydrostat.robots.checks import (
     check_two_arcs,
     check_wire_driven,
 )
+from hydrostat.robots.octopus_arm import BULK_MODULUS
 from hydrostat.scenarios.base import Key, Scenario
 
 _WIRE_DRIVEN = "arms with bend_x, bend_y segments and three or more tendons ending at each; stepper motors"
@@ -49,7 +50,10 @@ _HYDROSTATS = "muscular arms: robots with [muscles]"
 _WATER_KEYS = (
     Key("drag", True, "", "whether water resists; buoyancy stays"),
     Key("dt_ms", 5.0, "ms", "time step", above=0.0, most=100.0),
-)
+    Key("volume", "exact", "", "how the arm keeps its volume: exact, the radius follows the stretch; pressure, the "
+        "radius moves by itself against the bulk modulus", options=("exact", "pressure")),
+    Key("bulk_modulus", BULK_MODULUS, "Pa", "of the tissue, for volume=pressure (assumed)", least=1e6, most=1e10),
+)  # fmt: skip
 
 
 def _muscular(name: str, summary: str, function: str, *keys: Key, robot: str = "octopus_arm") -> Scenario:

@@ -4,5 +4,15 @@ from hydrostat.segments.base import AbstractSegment
 from hydrostat.segments.stewart import StewartSegment
 from hydrostat.segments.strain import MODES, Arc, StrainSegment
 from hydrostat.segments.strut import StrutSegment
+from hydrostat.segments.swelling import SWELL, SwellingSegment
 
-__all__ = ["MODES", "AbstractSegment", "Arc", "StewartSegment", "StrainSegment", "StrutSegment"]
+__all__ = [
+    "MODES",
+    "SWELL",
+    "AbstractSegment",
+    "Arc",
+    "StewartSegment",
+    "StrainSegment",
+    "StrutSegment",
+    "SwellingSegment",
+]

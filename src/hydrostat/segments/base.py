@@ -35,7 +35,11 @@ class AbstractSegment(eqx.Module):
 
     @abc.abstractmethod
     def stretch(self, q: Float[Array, "*batch k"]) -> Float[Array, "*batch"]:
-        """The length over the rest length; at constant volume the radius falls with its square root."""
+        """The length over the rest length."""
+
+    def area_ratio(self, q: Float[Array, "*batch k"]) -> Float[Array, "*batch"]:
+        """The section's area over that at rest, where it follows the stretch: 1 / stretch, at constant volume."""
+        return 1.0 / self.stretch(q)
 
     @abc.abstractmethod
     def pose(self, q: Float[Array, " k"], s: Float[Array, ""] | float) -> SE3:

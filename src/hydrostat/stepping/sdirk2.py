@@ -73,7 +73,9 @@ class SDIRK2(AbstractStepper):
             x_hat, v_hat, guess, theta, factors, converged, count = carry
             given = acting(model, state, time + at * dt, inputs)
             made = (count > 0) if changing else None
-            a, factors, theta, good, iterations = self._stage(model, x_hat, v_hat, h, given, guess, theta, factors, made)
+            a, factors, theta, good, iterations = self._stage(
+                model, x_hat, v_hat, h, given, guess, theta, factors, made
+            )
             # What stage 2 starts from, had this been stage 1; and the step, had it been stage 2.
             v_stage = combine((1, v_hat), (h, a))
             v_next = combine((1, v0), (rest, a))

@@ -45,8 +45,8 @@ class AbstractController(eqx.Module):
         """The memory at the start of a run."""
 
     @abc.abstractmethod
-    def act(self, time: Float[Array, ""], dt, state: State, memory) -> tuple[Inputs, PyTree[Array]]:
-        """What acts during the step of dt [s] that begins now, and the memory after it."""
+    def act(self, time: Float[Array, ""], dt, state: State, memory) -> tuple[Inputs | InputFunction, PyTree[Array]]:
+        """What acts during the step of dt [s] that begins now, held or as a function of time; the memory after it."""
 
 
 class Rows(NamedTuple):
@@ -191,7 +191,8 @@ class Simulation(eqx.Module):
         """An explicit step that must blow up is refused before it does."""
         if isinstance(self.stepper, RK4):
             if isinstance(inputs, AbstractController):
-                given = inputs.act(jnp.asarray(start), self.dt, state, inputs.begin(state))[0]
+                acts = inputs.act(jnp.asarray(start), self.dt, state, inputs.begin(state))[0]
+                given = _as_function(acts)(jnp.asarray(start), state)
             else:
                 given = inputs(jnp.asarray(start), state)
             most = largest_step(self.model, state, given, self.stepper.reach)
@@ -238,8 +239,8 @@ def _rollout(model, stepper, inputs, state, memory, start, dt, rows: int, every,
                 state, memory, good, count = carry
                 time = start + (index * every + i) * dt
                 if isinstance(inputs, AbstractController):
-                    held, memory = inputs.act(time, dt, state, memory)
-                    new = stepper.step(model, state, time, dt, Constant(held))
+                    given, memory = inputs.act(time, dt, state, memory)
+                    new = stepper.step(model, state, time, dt, _as_function(given))
                 else:
                     new = stepper.step(model, state, time, dt, inputs)
                 good = good & new.converged & finite(new.state)
@@ -253,6 +254,11 @@ def _rollout(model, stepper, inputs, state, memory, start, dt, rows: int, every,
 
     dynamic, static = eqx.partition((model, stepper, inputs, state, memory, start, dt, every), eqx.is_array)
     return as_one_function(roll, dynamic) if as_one else roll(dynamic)
+
+
+def _as_function(given: Inputs | InputFunction) -> InputFunction:
+    """What acts as a function of time and state."""
+    return Constant(given) if isinstance(given, Inputs) else given
 
 
 def _first_memory(inputs: InputFunction | AbstractController, state: State):

@@ -7,7 +7,6 @@ then meets it where it went. Each is implicit in the forces between them.
 from typing import NamedTuple
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -15,7 +14,7 @@ from hydrostat.lie import small, so3
 from hydrostat.mechanics.nodes import AbstractSurroundings, Nodes
 from hydrostat.surroundings.contact import ContactLaw, contact_with_shapes
 from hydrostat.surroundings.planes import planes
-from hydrostat.surroundings.shapes import Plane, Sphere, scalar
+from hydrostat.surroundings.shapes import AbstractShape, Plane, Sphere, scalar
 from hydrostat.surroundings.suckers import SuckerLaw, Suckers, touch_points
 from hydrostat.surroundings.water import Together, Water
 
@@ -93,7 +92,7 @@ class World(eqx.Module):
     def around(self, state: WorldState, nodes: Nodes) -> AbstractSurroundings:
         """What an arm meets while the world is in a state, and its nodes are about here."""
         parts: list[AbstractSurroundings] = [self.water]
-        shapes = [] if self.ground is None else [self.ground]
+        shapes: list[AbstractShape] = [] if self.ground is None else [self.ground]
         if self.ball is not None:
             shapes.append(self._sphere(state.ball))
         if shapes or self.neighbours is not None:
@@ -125,7 +124,8 @@ class World(eqx.Module):
 
     def _taken(self, state: WorldState, nodes: Nodes, wanted) -> Grip:
         """Suckers let go by command or when they are torn off, and take hold of what is near."""
-        assert self.suckers is not None and self.ball is not None
+        assert self.suckers is not None
+        assert self.ball is not None
         grip, ball = state.grip, state.ball
         torn = self._held(state).tension(nodes) > self.suckers.pull_off(nodes.radius)
         kept = grip.held * jnp.where(torn, 0.0, 1.0) * wanted

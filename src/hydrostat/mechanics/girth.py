@@ -1,0 +1,48 @@
+"""The inertia of a section that widens and narrows: matter moves across the axis, where no point of it does.
+
+A point at the distance y_0 from the axis is at y_0 w while the radius is w times that at rest. A segment so has the
+kinetic energy 1/2 B w'^2, with B its moment of inertia about the axis at rest.
+"""
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from hydrostat.mechanics.model import Model
+
+
+def _girth(model: Model, q: Float[Array, "n k"]) -> Float[Array, " n"]:
+    """The radius of each segment over that at rest."""
+    return jnp.sqrt(model.arm.segments.area_ratio(q))
+
+
+def girth_energy(model: Model, q: Float[Array, "n k"], v: Float[Array, "n k"]) -> Float[Array, ""]:
+    """The kinetic energy of motion across the axis [J]."""
+    if model.girth_inertia is None:
+        return jnp.zeros(())
+    _, rate = jax.jvp(lambda q: _girth(model, q), (q,), (v,))
+    return 0.5 * jnp.sum(model.girth_inertia * rate**2)
+
+
+def girth_forces(model: Model, q, v, a) -> Float[Array, "n k"]:
+    """The generalised forces that accelerate it: B w'' dw/dq."""
+    if model.girth_inertia is None:
+        return jnp.zeros_like(q)
+
+    def rate(q, v):
+        return jax.jvp(lambda q: _girth(model, q), (q,), (v,))[1]
+
+    _, acceleration = jax.jvp(rate, (q, v), (v, a))
+    return _slope(model, q) * (model.girth_inertia * acceleration)[:, None]
+
+
+def girth_operator(model: Model, q) -> Float[Array, "n k k"]:
+    """Its mass matrix, B dw/dq (dw/dq)^T."""
+    assert model.girth_inertia is not None
+    slope = _slope(model, q)
+    return model.girth_inertia[:, None, None] * slope[:, :, None] * slope[:, None, :]
+
+
+def _slope(model: Model, q) -> Float[Array, "n k"]:
+    """dw/dq of each segment, which depends on its own coordinates alone."""
+    return jax.grad(lambda q: jnp.sum(_girth(model, q)))(q)

@@ -1,0 +1,70 @@
+"""A segment whose radius is a coordinate of its own: another segment, and its swell."""
+
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float
+
+from hydrostat.lie import SE3
+from hydrostat.segments.base import AbstractSegment
+
+SWELL = "swell"
+"""The last mode: the radius over that of constant volume, less 1."""
+
+
+class SwellingSegment(AbstractSegment):
+    """A segment with one more coordinate, its swell u: the radius is r_0 (1 + u) / sqrt(stretch).
+
+    The volume is V_0 (1 + u)^2 at every stretch. So a pressure, which works on volume alone, acts on u alone: were the
+    radius itself the coordinate, a stiff pressure would tie it to the stretch, and implicit steps would be harder. The
+    axis does not move with u.
+    """
+
+    inner: AbstractSegment
+
+    def __init__(self, inner: AbstractSegment):
+        self.inner = inner
+
+    @property
+    def length(self) -> Float[Array, "*batch"]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Rest length [m]."""
+        return self.inner.length
+
+    @property
+    def free(self) -> Bool[Array, "*batch k"]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Which coordinates can be used; swell always."""
+        free = self.inner.free
+        return jnp.concatenate([free, jnp.ones_like(free[..., :1])], -1)
+
+    @property
+    def modes(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Those of the segment within, then swell."""
+        return (*self.inner.modes, SWELL)
+
+    @property
+    def scale(self) -> Float[Array, "*batch"]:
+        """That of the segment within."""
+        return self.inner.scale
+
+    def stretch(self, q) -> Float[Array, "*batch"]:
+        """The length over the rest length."""
+        return self.inner.stretch(q[..., :-1])
+
+    def area_ratio(self, q) -> Float[Array, "*batch"]:
+        """The section's area over that at rest: (1 + u)^2 / stretch."""
+        return (1.0 + q[..., -1]) ** 2 / self.stretch(q)
+
+    def pose(self, q, s) -> SE3:
+        """The pose of the material point s of the axis."""
+        return self.inner.pose(q[..., :-1], s)
+
+    def twist(self, q, v, s) -> Float[Array, " 6"]:
+        """The body twist of the material point s at the rates v."""
+        return self.inner.twist(q[..., :-1], v[..., :-1], s)
+
+    def jacobian(self, q, s) -> Float[Array, "6 k"]:
+        """The body Jacobian of the material point s; swell moves none."""
+        J = self.inner.jacobian(q[..., :-1], s)
+        return jnp.concatenate([J, jnp.zeros_like(J[..., :1])], -1)
+
+    def fibre(self, q, lower, upper) -> Float[Array, ""]:
+        """The length of a fibre between two points of the sections, which are where the radius has brought them."""
+        return self.inner.fibre(q[..., :-1], lower, upper)
