@@ -232,6 +232,92 @@ class Reach(AbstractCommand):
         return anatomy.muscles(longitudinal, 2.0 * stiff)
 
 
+class Stiffen(AbstractCommand):
+    """All muscles contract, the radial ones twice as much, graded: the arm stiffens and keeps its shape."""
+
+    amount: Number
+    duration: Number
+    first: Number
+    last: Number
+
+    def __init__(self, amount: float, duration: float, first: float = 0.0, last: float = 1.0):
+        self.amount, self.duration, self.first, self.last = _checked(amount, duration, first, last)
+
+    def __call__(self, time, anatomy):
+        """All alike."""
+        on = self.amount * anatomy.grade * anatomy.inside(self.first, self.last) * _envelope(time, self.duration)
+        return anatomy.muscles(jnp.repeat(on[:, None], 4, 1), jnp.clip(2.0 * on, 0.0, 1.0))
+
+
+class Fetch(AbstractCommand):
+    """Three joints bend the arm to one side, as an octopus does that brings food to its mouth (Sumbre et al. 2005).
+
+    Joints near the base, in the middle and before the tip, each with its own activation, and all longitudinal muscles a
+    little: the pieces between stay straight.
+    """
+
+    duration: Number
+    amounts: Float[Array, " 3"]
+    shorten: Number
+    azimuth: Number
+    """[rad]"""
+    places: Float[Array, "3 2"]
+    """Where the joints begin and end, as fractions of the arm."""
+
+    def __init__(self, duration: float, amounts=(0.02, 1.0, 0.25), shorten: float = 0.02, azimuth_deg: float = 0.0,
+                 places=((0.0, 0.1), (0.3, 0.5), (0.7, 0.85))):  # fmt: skip
+        checked = [_checked(a, duration, first, last) for a, (first, last) in zip(amounts, places, strict=True)]
+        self.amounts = jnp.stack([each[0] for each in checked])
+        self.duration = checked[0][1]
+        self.places = jnp.stack([jnp.stack(each[2:]) for each in checked])
+        if any(a[1] > b[0] for a, b in zip(places[:-1], places[1:], strict=True)):
+            raise InputError(f"the joints of a fetch must follow each other along the arm; got {places}")
+        self.shorten = jnp.asarray(errors.number("shorten", shorten, least=0.0, most=1.0))
+        self.azimuth = _angle(azimuth_deg)
+
+    def __call__(self, time, anatomy):
+        """The joints' muscles on one side, with half as much of the radial ones."""
+        on = _envelope(time, self.duration)
+        joints = sum(self.amounts[i] * anatomy.inside(*self.places[i]) for i in range(3)) * anatomy.grade * on
+        longitudinal = joints[:, None] * _towards(self.azimuth) + self.shorten * on
+        return anatomy.muscles(jnp.clip(longitudinal, 0.0, 1.0), 0.5 * joints)
+
+
+class Grasp(AbstractCommand):
+    """Suckers of a part of the arm hold what they touch; when the command is over they let go."""
+
+    duration: Number
+    first: Number
+    last: Number
+
+    def __init__(self, duration: float, first: float = 0.8, last: float = 1.0):
+        _, self.duration, self.first, self.last = _checked(0.0, duration, first, last)
+
+    def __call__(self, time, anatomy):
+        """No muscle of the arm is needed."""
+        del time
+        return anatomy.muscles(jnp.zeros((anatomy.count, 4)), jnp.zeros(anatomy.count))
+
+    def grip(self, time, anatomy):
+        """The suckers of that part."""
+        on = (time >= 0.0) & (time < self.duration)
+        return jnp.where(on & (anatomy.inside(self.first, self.last) > 0.5), 1.0, 0.0)
+
+
+class Release(AbstractCommand):
+    """All suckers let go, for a time: what follows a grasp in a sequence."""
+
+    duration: Number
+
+    def __init__(self, duration: float):
+        self.duration = _checked(0.0, duration, 0.0, 1.0)[1]
+
+    def __call__(self, time, anatomy):
+        """No muscle of the arm is needed."""
+        del time
+        return anatomy.muscles(jnp.zeros((anatomy.count, 4)), jnp.zeros(anatomy.count))
+
+
 class Sequence(AbstractCommand):
     """One command after the other."""
 
@@ -254,6 +340,15 @@ class Sequence(AbstractCommand):
             begin = begin + command.duration
         return total
 
+    def grip(self, time, anatomy):
+        """That of the command whose turn it is."""
+        begin, total = 0.0, jnp.zeros(anatomy.count)
+        for command in self.commands:
+            now = (time >= begin) & (time < begin + command.duration)
+            total = total + jnp.where(now, command.grip(time - begin, anatomy), 0.0)
+            begin = begin + command.duration
+        return total
+
 
 class Parallel(AbstractCommand):
     """Several commands at once; activations add up to at most 1."""
@@ -271,3 +366,7 @@ class Parallel(AbstractCommand):
         """Their sum."""
         parts = [command(time, anatomy) for command in self.commands]
         return jnp.clip(sum(parts[1:], start=parts[0]), 0.0, 1.0)
+
+    def grip(self, time, anatomy):
+        """What any of them wants to hold."""
+        return jnp.max(jnp.stack([command.grip(time, anatomy) for command in self.commands]), 0)

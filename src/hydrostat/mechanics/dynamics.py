@@ -13,6 +13,7 @@ from typing import NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from hydrostat.lie import SE3, se3, small
@@ -234,6 +235,7 @@ def _factor_arm(arm: Model, motion: Motion, local, skin: NodeForces | None, c_v,
     if skin is not None:
         more = (jnp.sum(y, 1) for y in _skin_blocks(motion, skin, c_v, c_q))
         bb, bq, qq = (one + other for one, other in zip((bb, bq, qq), more, strict=True))
+        bb = bb + c_q * _tightened(arm, motion, skin)
     qq = qq + local
 
     def eliminate(inertia, inputs):
@@ -253,6 +255,19 @@ def _factor_arm(arm: Model, motion: Motion, local, skin: NodeForces | None, c_v,
         eliminate, jnp.zeros((6, 6)), (tips.T, tips.J, *blocks), reverse=True, unroll=unrolling(arm.arm.count)
     )
     return ArmFactors(tips.T, tips.J, U, Dinv), inertia
+
+
+def _tightened(arm: Model, motion: Motion, skin: NodeForces) -> Float[Array, "n 6 6"]:
+    """What pulls at an arm from outside holds the direction of each segment, as a tight string's: F l against a turn.
+
+    The forces beyond each segment, along it, where they pull. A slender arm has little else to hold its direction.
+    """
+    n = arm.arm.count
+    force = jnp.sum(skin.force.reshape(n, -1, 3), 1)
+    beyond = jnp.sum(np.triu(np.ones((n, n)))[..., None] * force[None], 1)
+    along = motion.T_world.rotation[..., 2]
+    pull = jnp.maximum(small.dot(beyond, along), 0.0) * small.norm(motion.tips.T.position)
+    return pull[:, None, None] * np.diag([1.0, 1.0, 0.0, 0.0, 0.0, 0.0])
 
 
 def _mass_blocks(points: Points, inertia: Float[Array, "... 6"]):

@@ -134,15 +134,15 @@ class Simulation(eqx.Module):
             good = np.asarray(out.good)[:count]
             kept = count if good.all() else int(np.argmin(good))
             times = start + (done + 1 + np.arange(kept)) * every * self.dt
-            states, memories = jax.tree.map(lambda y, n=kept: np.asarray(y[:n]), (out.state, out.memory))
-            part = Rows(times, states, np.asarray(out.iterations[:kept]), memories)
+            states, memories = jax.tree.map(lambda y, n=kept: np.asarray(y)[:n], (out.state, out.memory))
+            part = Rows(times, states, np.asarray(out.iterations)[:kept], memories)
             if kept:
                 parts.append(part)
                 current, memory = _last(part.state), _last(part.memory)
                 if on_rows:
                     on_rows(part)
             if kept < count:
-                failed = jax.tree.map(lambda y, n=kept: np.asarray(y[n]), out.state)
+                failed = jax.tree.map(lambda y, n=kept: np.asarray(y)[n], out.state)
                 raise self._diverged(given, current, memory, failed, start + (done + kept) * every * self.dt, every)
             done += count
             if on_progress:

@@ -88,8 +88,13 @@ class ContactLaw(eqx.Module):
         """
         speed_out = small.dot(normal, velocity)
         slip = velocity - speed_out * normal
+        f, k, c = self.pressed(depth, speed_out)
+        # Friction -g u.
+        g = self.friction * f / jnp.sqrt(small.dot(slip, slip) + self.slip_speed**2)
+        return PointContact(f * normal - g * slip, k, c, g)
 
-        # Normal force f = k p(d) w(x), x = c d', and its two derivatives.
+    def pressed(self, depth, speed_out):
+        """The normal force f = k p(d) w(x), x = c d', and its derivatives by depth and by its rate."""
         d = jnp.maximum(depth, 0.0)
         shallow = d < self.onset
         p = jnp.where(shallow, 0.5 * d * d / self.onset, d - 0.5 * self.onset)
@@ -99,13 +104,8 @@ class ContactLaw(eqx.Module):
         closing = x >= 0.0
         w = jnp.where(closing, 1.0 + x, half * half)
         w_slope = jnp.where(closing, 1.0, half)
-        f = self.stiffness * p * w
-
-        # Friction -g u.
-        g = self.friction * f / jnp.sqrt(small.dot(slip, slip) + self.slip_speed**2)
-        return PointContact(
-            f * normal - g * slip, self.stiffness * p_slope * w, self.stiffness * p * self.damping * w_slope, g
-        )
+        stiff = self.stiffness
+        return stiff * p * w, stiff * p_slope * w, stiff * p * self.damping * w_slope
 
 
 class NodeSums(NamedTuple):

@@ -13,7 +13,7 @@ from jaxtyping import Array, Float
 
 from hydrostat.lie import small
 from hydrostat.mechanics.nodes import AbstractSurroundings, NodeForces, Nodes
-from hydrostat.surroundings.contact import ContactLaw, NodeContact, NodeSums
+from hydrostat.surroundings.contact import ContactLaw, NodeContact, NodeSums, PointContact
 from hydrostat.surroundings.shapes import AbstractShape
 
 _CLEAR = 1e-9  # m, below which two points of an arm have no direction from one to the other
@@ -32,21 +32,32 @@ class Planes(AbstractSurroundings):
     share: Float[Array, "n m"]
     """Of the law's stiffness that counts; 0 where there is no plane."""
 
+    friction: Float[Array, "n m"]
+    """Friction per slip velocity during the step [N s/m]: with the pressure that is expected, it is linear."""
+
     def forces(self, nodes: Nodes) -> NodeForces:
         """The forces on the nodes, each a ball of its radius."""
         return NodeForces(*self.contact(nodes)[:4])
 
     def contact(self, nodes: Nodes) -> NodeContact:
         """The contact of every node."""
-        r = nodes.radius[:, None]
-        lever = -r[..., None] * self.normal
-        velocity = nodes.velocity[:, None] + small.cross(nodes.angular_velocity[:, None], lever) - self.velocity
-        depth = r - small.dot(self.normal, nodes.position[:, None]) + self.offset
-        touch = jax.vmap(jax.vmap(self.law.at_point))(depth, self.normal, velocity)
-        touch = jax.tree.map(lambda y: y * self.share.reshape(*self.share.shape, *(1,) * (y.ndim - 2)), touch)
-        sums = jax.vmap(jax.vmap(NodeSums.of_point))(touch, self.normal, jnp.broadcast_to(-r, depth.shape))
+        depth, velocity = _approach(nodes, self.normal, self.offset, self.velocity)
+        out = small.dot(self.normal, velocity)
+        f, k, c = (self.share * y for y in self.law.pressed(depth, out))
+        slip = velocity - out[..., None] * self.normal
+        force = f[..., None] * self.normal - self.friction[..., None] * slip
+        lever = jnp.broadcast_to(-nodes.radius[:, None], depth.shape)
+        touch = PointContact(force, k, c, self.friction)
+        sums = jax.vmap(jax.vmap(NodeSums.of_point))(touch, self.normal, lever)
         deepest = jnp.max(jnp.where(self.share > 0.0, depth, 0.0), 1, initial=0.0)
         return jax.tree.map(lambda y: jnp.sum(y, 1), sums).contact(deepest)
+
+
+def _approach(nodes: Nodes, normal, offset, velocity):
+    """How deep each node is behind each of its planes, and the velocity of its skin relative to it."""
+    r = nodes.radius[:, None]
+    skin = nodes.velocity[:, None] + small.cross(nodes.angular_velocity[:, None], -r[..., None] * normal)
+    return r - small.dot(normal, nodes.position[:, None]) + offset, skin - velocity
 
 
 def planes(
@@ -60,7 +71,10 @@ def planes(
     seen = [_of_shape(shape, nodes) for shape in shapes]
     if neighbours is not None:
         seen.append(_of_itself(nodes, neighbours))
-    return Planes(law, *(jnp.stack(part, 1) for part in zip(*seen, strict=True)))
+    normal, offset, velocity, share = (jnp.stack(part, 1) for part in zip(*seen, strict=True))
+    depth, relative = _approach(nodes, normal, offset, velocity)
+    expected = jax.vmap(jax.vmap(law.at_point))(depth, normal, relative)
+    return Planes(law, normal, offset, velocity, share, share * expected.friction_damping)
 
 
 def _of_shape(shape: AbstractShape, nodes: Nodes):
