@@ -10,6 +10,7 @@ section but whose water is thinner, would curl before the rest of the arm moves.
 """
 
 import abc
+import itertools
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -270,7 +271,7 @@ class Fetch(AbstractCommand):
         self.amounts = jnp.stack([each[0] for each in checked])
         self.duration = checked[0][1]
         self.places = jnp.stack([jnp.stack(each[2:]) for each in checked])
-        if any(a[1] > b[0] for a, b in zip(places[:-1], places[1:], strict=True)):
+        if any(a[1] > b[0] for a, b in itertools.pairwise(places)):
             raise InputError(f"the joints of a fetch must follow each other along the arm; got {places}")
         self.shorten = jnp.asarray(errors.number("shorten", shorten, least=0.0, most=1.0))
         self.azimuth = _angle(azimuth_deg)

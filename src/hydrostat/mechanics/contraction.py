@@ -51,13 +51,14 @@ def muscle_operator(model: Model, q, v, c_v, c_q, activation: Float[Array, "n m"
     by_rate = jax.jvp(lambda y: muscles.tensions(lengths, y, activation), (rates,), (one,))[1]
     weight = c_q * jnp.maximum(by_length, 0.0) + c_v * jnp.maximum(by_rate, 0.0)
     local = small.matmul(jnp.swapaxes(J, -1, -2), weight[..., None] * J)
-    if "stretch" not in model.arm.segments.modes:
-        return local
-    # A squeezed section pulls the less the thinner it is, and yet resists stretch: as the square root of it, the radius
-    # is so curved that T r'' is more than T' r'^2. That counts when radial muscles are strong.
-    i = model.arm.segments.modes.index("stretch")
-    along = ones[i]
-    slopes, curved = jax.jvp(lambda q: jax.jvp(lambda q: muscle_lengths(model, q), (q,), (along,))[1], (q,), (along,))
+    # How the lengths themselves are curved, on the diagonal and where it resists: T l'' of a bent segment, and that of
+    # a squeezed section, which is more than what its falling tension T' r'^2 takes away.
     tension = muscles.tensions(lengths, rates, activation)
-    more = jnp.sum(jnp.maximum(tension * curved + jnp.minimum(by_length, 0.0) * slopes**2, 0.0), -1)
-    return local + c_q * more[:, None, None] * jnp.asarray(np.outer(np.eye(k)[i], np.eye(k)[i]))
+    falling = jnp.minimum(by_length, 0.0)
+    more = []
+    for i, one in enumerate(ones):
+        curved = jax.jvp(lambda q, one=one: jax.jvp(lambda q: muscle_lengths(model, q), (q,), (one,))[1], (q,), (one,))[
+            1
+        ]
+        more.append(jnp.maximum(jnp.sum(tension * curved + falling * J[..., i] ** 2, -1), 0.0))
+    return local + c_q * jnp.stack(more, -1)[..., None] * jnp.eye(k)

@@ -1,22 +1,19 @@
 """Contact by tangent planes: what nodes may touch within a step, worked out once for it.
 
 Finding what is near, and how far, costs more than the law of contact itself. Within a step nodes move little: each sees
-every shape as the plane that touches it nearest to the node, and the rest of its own arm as one more.
+every shape as the plane that touches it nearest to the node.
 """
 
 from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from hydrostat.lie import small
 from hydrostat.mechanics.nodes import AbstractSurroundings, NodeForces, Nodes
 from hydrostat.surroundings.contact import ContactLaw, NodeContact, NodeSums, PointContact
 from hydrostat.surroundings.shapes import AbstractShape
-
-_CLEAR = 1e-9  # m, below which two points of an arm have no direction from one to the other
 
 
 class Planes(AbstractSurroundings):
@@ -60,17 +57,9 @@ def _approach(nodes: Nodes, normal, offset, velocity):
     return r - small.dot(normal, nodes.position[:, None]) + offset, skin - velocity
 
 
-def planes(
-    law: ContactLaw, nodes: Nodes, shapes: Sequence[AbstractShape] = (), neighbours: int | None = None
-) -> Planes:
-    """The planes that nodes see from where they are.
-
-    **Arguments:** `neighbours`: how many places along the arm two of its parts must be apart to touch; None where it
-    does not touch itself.
-    """
+def planes(law: ContactLaw, nodes: Nodes, shapes: Sequence[AbstractShape]) -> Planes:
+    """The planes that nodes see from where they are."""
     seen = [_of_shape(shape, nodes) for shape in shapes]
-    if neighbours is not None:
-        seen.append(_of_itself(nodes, neighbours))
     normal, offset, velocity, share = (jnp.stack(part, 1) for part in zip(*seen, strict=True))
     depth, relative = _approach(nodes, normal, offset, velocity)
     expected = jax.vmap(jax.vmap(law.at_point))(depth, normal, relative)
@@ -82,36 +71,3 @@ def _of_shape(shape: AbstractShape, nodes: Nodes):
     surface = jax.vmap(shape.distance_and_normal)(nodes.position)
     velocity = jax.vmap(shape.velocity_at)(surface.closest)
     return surface.normal, small.dot(surface.normal, surface.closest), velocity, jnp.ones_like(nodes.radius)
-
-
-def _of_itself(nodes: Nodes, neighbours: int):
-    """The plane that touches the nearest other piece of the arm: two nodes and what is between them.
-
-    Each of two parts that touch sees the other, with half the stiffness. Choices are sums over ones and zeros, since
-    what picks by index cannot be part of one machine function, and an arm is short.
-    """
-    x, count = nodes.position, len(nodes.radius)
-    start, along = x[:-1], x[1:] - x[:-1]
-    from_start = x[:, None] - start[None]
-    square = jnp.maximum(small.dot(along, along), _CLEAR**2)
-    t = jnp.clip(small.dot(from_start, along[None]) / square, 0.0, 1.0)
-    radius = nodes.radius[:-1] + t * (nodes.radius[1:] - nodes.radius[:-1])
-    distance = small.norm(from_start - t[..., None] * along[None]) - radius
-    i, j = np.arange(count)[:, None], np.arange(count - 1)[None]
-    possible = (j >= i + neighbours) | (j + 1 <= i - neighbours)
-    nearest = jnp.min(jnp.where(possible, distance, 1e9), 1, keepdims=True)
-    one = (possible & (distance <= nearest)).astype(float)
-    one = one / jnp.maximum(jnp.sum(one, 1, keepdims=True), 1.0)
-    ends = jnp.stack([one * (1.0 - t), one * t], -1)  # weights of the piece's two ends
-
-    def at(y):
-        both = jnp.stack([y[:-1], y[1:]], 1).reshape(2 * (count - 1), -1)
-        return small.matmul(ends.reshape(count, -1), both)
-
-    centre, velocity, spin = at(x), at(nodes.velocity), at(nodes.angular_velocity)
-    away = x - centre
-    apart = small.norm(away)
-    normal = away / jnp.maximum(apart, _CLEAR)[:, None]
-    touch = centre + at(nodes.radius[:, None]) * normal
-    velocity = velocity + small.cross(spin, touch - centre)
-    return normal, small.dot(normal, touch), velocity, 0.5 * jnp.max(possible.astype(float) * one, 1)

@@ -13,6 +13,7 @@ from jaxtyping import Array, Float
 from hydrostat.lie import small, so3
 from hydrostat.mechanics.nodes import AbstractSurroundings, Nodes
 from hydrostat.surroundings.contact import ContactLaw, contact_with_shapes
+from hydrostat.surroundings.own import own_contact
 from hydrostat.surroundings.planes import planes
 from hydrostat.surroundings.shapes import AbstractShape, Plane, Sphere, scalar
 from hydrostat.surroundings.suckers import SuckerLaw, Suckers, touch_points
@@ -95,8 +96,10 @@ class World(eqx.Module):
         shapes: list[AbstractShape] = [] if self.ground is None else [self.ground]
         if self.ball is not None:
             shapes.append(self._sphere(state.ball))
-        if shapes or self.neighbours is not None:
-            parts.append(planes(self.law, nodes, shapes, self.neighbours))
+        if shapes:
+            parts.append(planes(self.law, nodes, shapes))
+        if self.neighbours is not None:
+            parts.append(own_contact(self.law, nodes, self.neighbours))
         if self.suckers is not None and self.ball is not None:
             parts.append(self._held(state))
         return Together(tuple(parts))
