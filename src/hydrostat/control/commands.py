@@ -264,9 +264,11 @@ class Fetch(AbstractCommand):
     """[rad]"""
     places: Float[Array, "3 2"]
     """Where the joints begin and end, as fractions of the arm."""
+    rise: Number
+    """Time over which the muscles contract [s]: a load is torn off by haste."""
 
-    def __init__(self, duration: float, amounts=(0.02, 1.0, 0.25), shorten: float = 0.02, azimuth_deg: float = 0.0,
-                 places=((0.0, 0.1), (0.3, 0.5), (0.7, 0.85))):  # fmt: skip
+    def __init__(self, duration: float, amounts=(0.5, 1.0, 1.0), shorten: float = 0.2, azimuth_deg: float = 180.0,
+                 places=((0.0, 0.1), (0.3, 0.5), (0.7, 0.85)), rise: float = 1.0):  # fmt: skip
         checked = [_checked(a, duration, first, last) for a, (first, last) in zip(amounts, places, strict=True)]
         self.amounts = jnp.stack([each[0] for each in checked])
         self.duration = checked[0][1]
@@ -275,10 +277,12 @@ class Fetch(AbstractCommand):
             raise InputError(f"the joints of a fetch must follow each other along the arm; got {places}")
         self.shorten = jnp.asarray(errors.number("shorten", shorten, least=0.0, most=1.0))
         self.azimuth = _angle(azimuth_deg)
+        self.rise = jnp.asarray(errors.number("rise", rise, above=0.0, most=duration))
 
     def __call__(self, time, anatomy):
         """The joints' muscles on one side, with half as much of the radial ones."""
-        on = _envelope(time, self.duration)
+        t = jnp.clip(time / self.rise, 0.0, 1.0)
+        on = t * t * (3.0 - 2.0 * t) * _envelope(time, self.duration)
         joints = sum(self.amounts[i] * anatomy.inside(*self.places[i]) for i in range(3)) * anatomy.grade * on
         longitudinal = joints[:, None] * _towards(self.azimuth) + self.shorten * on
         return anatomy.muscles(jnp.clip(longitudinal, 0.0, 1.0), 0.5 * joints)

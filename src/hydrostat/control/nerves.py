@@ -89,7 +89,7 @@ class Memory(NamedTuple):
     """Of the muscles, at the step's end."""
     brain: Any
     world: WorldState | None
-    """At the step's end."""
+    """As it was when the step began, and how it answers during the step."""
 
 
 class Ramp(eqx.Module):
@@ -110,8 +110,12 @@ class Ramp(eqx.Module):
     def __call__(self, time, state) -> Inputs:
         """The activations at a time."""
         del state
-        share = (time - self.begin) / self.duration
-        return self.inputs._replace(activation=self.before + share * (self.after - self.before))
+        elapsed = time - self.begin
+        activation = self.before + elapsed / self.duration * (self.after - self.before)
+        around = self.inputs.surroundings
+        return self.inputs._replace(
+            activation=activation, surroundings=None if around is None else around.after(elapsed)
+        )
 
 
 class Nerves(AbstractController):
@@ -147,7 +151,7 @@ class Nerves(AbstractController):
         if self.world is not None and world is not None:
             nodes = nodes_of(self.model, positions(state), velocities(state), given)
             world = self.world.advance(world, nodes, jnp.repeat(wanted.grip, len(self.model.skin_at)), dt)
-            given = given._replace(surroundings=self.world.around(world, nodes_ahead(nodes, dt)))
+            given = given._replace(surroundings=self.world.around(world, nodes_ahead(nodes, dt), dt))
         ramp = Ramp(given, memory.activation, activation, time, jnp.asarray(dt))
         return ramp, Memory(activation, brain, world)
 
@@ -157,9 +161,9 @@ class Nerves(AbstractController):
         if self.world is None or memory.world is None:
             return given
         nodes = nodes_of(self.model, positions(state), velocities(state), given)
-        return given._replace(surroundings=self.world.around(memory.world, nodes))
+        return given._replace(surroundings=self.world.around(memory.world, nodes, memory.world.ties.dt))
 
     def _felt(self, state: State, world: WorldState | None) -> Felt:
         n = self.model.arm.count
-        held = jnp.zeros(n) if world is None else jnp.max(world.grip.held.reshape(n, -1), -1)
+        held = jnp.zeros(n) if world is None else jnp.max(world.held.reshape(n, -1), -1)
         return Felt(state.q, state.v, held)

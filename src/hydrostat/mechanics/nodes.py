@@ -50,6 +50,11 @@ class AbstractSurroundings(eqx.Module):
         del nodes
         return self
 
+    def after(self, elapsed) -> "AbstractSurroundings":
+        """The same surroundings, so many seconds into a step, where they move by themselves during it."""
+        del elapsed
+        return self
+
     @abc.abstractmethod
     def forces(self, nodes: Nodes) -> NodeForces:
         """The forces on the nodes, with their linearisation for implicit steps."""

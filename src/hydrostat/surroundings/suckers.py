@@ -1,22 +1,24 @@
-"""Suckers: springs with dampers between nodes of an arm and the points that they hold.
+"""Suckers: springs with dampers between nodes of an arm and the material of a ball that they hold.
 
-A sucker holds by a stalk from the node's centre to the point of touch, whose rest length is what it was when it took
-hold: nothing jumps then, the force is along the stalk, and none of its moment is lost.
+A sucker ties the node's centre to the point of the ball's frame where it was when it took hold: nothing jumps then, and
+whatever pulls the two apart, along or across, is resisted; both momenta are conserved. Within a step the ball answers:
+its motion follows from the nodes', implicitly, so that a light arm with a heavy load needs no small steps.
 """
 
+from typing import NamedTuple
+
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from hydrostat.lie import small
+from hydrostat.lie import small, so3
 from hydrostat.mechanics.nodes import AbstractSurroundings, NodeForces, Nodes
-from hydrostat.surroundings.shapes import direction, scalar
+from hydrostat.surroundings.shapes import scalar
 
 STIFFNESS = 98.0
 """Of a sucker of 5 mm and 10 kPa on a stalk of 2 mm [N/m]: Tramacere et al. 2014 for the tissue."""
 DAMPING = 0.5
-"""[N s/m], assumed: little for a load of 50 g, enough for the arm."""
+"""[N s/m], assumed."""
 SUCTION = 100e3
 """Pressure below that of the water [Pa]: Kier and Smith 2002 measured as much near the surface, and more."""
 _WIDTH = 0.7  # of a sucker over that of the arm, assumed
@@ -39,61 +41,103 @@ class SuckerLaw(eqx.Module):
         return self.suction * jnp.pi * (_WIDTH * radius) ** 2
 
 
+class BallState(NamedTuple):
+    """Where a ball is and how it moves."""
+
+    position: Float[Array, " 3"]
+    rotation: Float[Array, "3 3"]
+    velocity: Float[Array, " 3"]
+    spin: Float[Array, " 3"]
+    """Angular velocity in world axes [rad/s]."""
+
+
 class Suckers(AbstractSurroundings):
-    """Suckers that hold points of the surroundings, one for each node that does."""
+    """Suckers that hold a ball during a step.
+
+    With u = (v, w) the ball's twist at the end of the step, G = [1 | -hat(r)] of each lever r, k and c of a sucker and
+    e = dt k + c, the ball obeys (M + dt e sum G^T G) u = M u_0 + dt (its other loads) + dt sum G^T b, where
+    b = k (node - anchor) + c (its velocity), the anchor as at the step's begin; a node is pulled by e G u - b.
+    """
 
     law: SuckerLaw
+    ball: BallState
+    """At the step's begin."""
     held: Float[Array, " n"]
     """1 where a sucker holds, else 0."""
-    anchor: Float[Array, "n 3"]
-    """What it holds, in the world [m]."""
-    velocity: Float[Array, "n 3"]
-    """Of that [m/s]."""
-    rest: Float[Array, " n"]
-    """Length of the stalk without force [m]."""
+    lever: Float[Array, "n 3"]
+    """From the ball's centre to what each holds, in world axes [m]."""
+    inertia: Float[Array, " 6"]
+    """Mass, mass, mass and moments of inertia of the ball."""
+    resisting: Float[Array, "6 6"]
+    """What else resists its motion, per second [N s/m]."""
+    loads: Float[Array, " 6"]
+    """Its other loads, force and torque."""
+    dt: Float[Array, ""]
+    """Since the step's begin [s]."""
+    inverse: Float[Array, "6 6"]
+    """Of the matrix above."""
+    known: Float[Array, " 6"]
+    """M u_0 + dt (its other loads)."""
+
+    def after(self, elapsed) -> "Suckers":
+        """The ball answers after the time that has passed: where it will be at the step's end, it would pull ahead."""
+        return hold(self.law, self.ball, self.held, self.lever, self.inertia, self.resisting, self.loads, elapsed)
 
     @property
     def abrupt(self) -> bool:
         """They take hold and let go between steps."""
         return False
 
+    def _answer(self, nodes: Nodes):
+        """The ball's twist at the end of the step, and how each node is pulled."""
+        apart = nodes.position - self.ball.position - self.lever
+        b = self.held[:, None] * (self.law.stiffness * apart + self.law.damping * nodes.velocity)
+        gathered = jnp.concatenate([jnp.sum(b, 0), jnp.sum(small.cross(self.lever, b), 0)])
+        u = small.matvec(self.inverse, self.known + self.dt * gathered)
+        there = u[:3] + small.cross(jnp.broadcast_to(u[3:], self.lever.shape), self.lever)
+        stiff = self.dt * self.law.stiffness + self.law.damping
+        return u, self.held[:, None] * stiff * there - b
+
     def forces(self, nodes: Nodes) -> NodeForces:
         """The pull on every node."""
-        stalk = self.anchor - nodes.position
-        length = small.norm(stalk)
-        along = stalk / jnp.maximum(length, 1e-9)[:, None]
-        stretch = self.held * self.law.stiffness * (length - self.rest)
-        damping = self.held * self.law.damping
-        force = stretch[:, None] * along + damping[:, None] * (self.velocity - nodes.velocity)
-        outer = along[:, :, None] * along[:, None, :]
-        sideways = jnp.maximum(stretch / jnp.maximum(length, 1e-9), 0.0)[:, None, None]
-        own = (self.held * self.law.stiffness)[:, None, None]
-        n = len(nodes.radius)
-        return NodeForces(
-            force,
-            jnp.zeros_like(force),
-            _linear_block(own * outer + sideways * (jnp.eye(3) - outer), n),
-            _linear_block(damping[:, None, None] * jnp.eye(3), n),
-        )
+        _, force = self._answer(nodes)
+        stiff = self.dt * self.law.stiffness + self.law.damping
+        G = _levers(self.lever)
+        eased = small.matmul(G, small.matmul(self.inverse, jnp.swapaxes(G, -1, -2)))
+        own = self.held[:, None, None] * (jnp.eye(3) - self.dt * stiff * eased)
+        zero = jnp.zeros_like(own)
 
-    def tension(self, nodes: Nodes) -> Float[Array, " n"]:
-        """The pull along each stalk, negative where it is squeezed [N]."""
-        return self.held * self.law.stiffness * (small.norm(self.anchor - nodes.position) - self.rest)
+        def block(factor):
+            return jnp.concatenate([jnp.concatenate([zero, zero], -1), jnp.concatenate([zero, factor * own], -1)], -2)
 
+        return NodeForces(force, jnp.zeros_like(force), block(self.law.stiffness), block(self.law.damping))
 
-def _linear_block(matrix, n: int) -> Float[Array, "n 6 6"]:
-    """A matrix that acts on displacements only, among (angular, linear)."""
-    zero = jnp.zeros((n, 3, 3))
-    return jnp.concatenate([jnp.concatenate([zero, zero], -1), jnp.concatenate([zero, matrix], -1)], -2)
+    def moved(self, nodes: Nodes) -> BallState:
+        """The ball at the end of a step that ended with the nodes here."""
+        u, _ = self._answer(nodes)
+        rotation = small.matmul(so3.exp(self.dt * u[3:]), self.ball.rotation)
+        return BallState(self.ball.position + self.dt * u[:3], rotation, u[:3], u[3:])
+
+    def pulls(self, nodes: Nodes) -> Float[Array, " n"]:
+        """How hard each sucker is pulled [N]."""
+        return small.norm(self._answer(nodes)[1])
 
 
-def touch_points(centre, radius, nodes: Nodes) -> tuple[Float[Array, "n 3"], Float[Array, " n"]]:
-    """The points of a ball that are next to each node, and the gaps between [m]."""
-    away = nodes.position - centre
-    unit = _directions(away)
-    return centre + radius * unit, small.norm(away) - radius - nodes.radius
+def _levers(lever: Float[Array, "n 3"]) -> Float[Array, "n 3 6"]:
+    """G: the velocity of the points per twist (v, w) of the ball."""
+    return jnp.concatenate([jnp.broadcast_to(jnp.eye(3), (len(lever), 3, 3)), -so3.hat(lever)], -1)
 
 
-def _directions(away: Float[Array, "n 3"]) -> Float[Array, "n 3"]:
-    """Unit vectors along, upwards where there is no direction."""
-    return jax.vmap(lambda u: direction(u, jnp.array([0.0, 0.0, 1.0])))(away)
+def hold(law: SuckerLaw, ball: BallState, held, lever, inertia: Float[Array, " 6"], resisting, loads, dt) -> Suckers:
+    """The suckers so many seconds into a step.
+
+    **Arguments:** `inertia`: mass and moment of inertia, (v, w); `resisting`: what else resists the ball's motion
+    (6, 6); `loads`: force and torque on it (6,).
+    """
+    G = _levers(lever)
+    stiff = dt * (dt * law.stiffness + law.damping)
+    ties = jnp.sum(held[:, None, None] * small.matmul(jnp.swapaxes(G, -1, -2), G), 0)
+    inverse = small.inverse_positive(jnp.diag(inertia) + dt * resisting + stiff * ties)
+    twist = jnp.concatenate([ball.velocity, ball.spin])
+    known = inertia * twist + dt * (small.matvec(resisting, twist) + loads)
+    return Suckers(law, ball, held, lever, inertia, resisting, loads, jnp.asarray(dt, float), inverse, known)

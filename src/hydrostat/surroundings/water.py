@@ -79,6 +79,10 @@ class Together(AbstractSurroundings):
         """All of them, readied."""
         return Together(tuple(part.prepare(nodes) for part in self.parts))
 
+    def after(self, elapsed) -> "Together":
+        """All of them, into a step."""
+        return Together(tuple(part.after(elapsed) for part in self.parts))
+
     def forces(self, nodes: Nodes) -> NodeForces:
         """The sums of their forces."""
         each = [part.forces(nodes) for part in self.parts]

@@ -1,7 +1,7 @@
 """The world of an arm: water, ground, itself, suckers, and a ball that it can take hold of, carry and throw.
 
-The ball moves in turn with the arm. At the begin of a step it goes first, to where the nodes are about to be; the arm
-then meets it where it went. Each is implicit in the forces between them.
+What suckers hold moves with the arm, implicitly within each step. Contact between the arm and a ball that it does not
+hold is worked out once a step, where both are about to be, and each is implicit in it.
 """
 
 from typing import NamedTuple
@@ -10,13 +10,13 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from hydrostat.lie import small, so3
+from hydrostat.lie import small
 from hydrostat.mechanics.nodes import AbstractSurroundings, Nodes
 from hydrostat.surroundings.contact import ContactLaw, contact_with_shapes
 from hydrostat.surroundings.own import own_contact
-from hydrostat.surroundings.planes import planes
-from hydrostat.surroundings.shapes import AbstractShape, Plane, Sphere, scalar
-from hydrostat.surroundings.suckers import SuckerLaw, Suckers, touch_points
+from hydrostat.surroundings.planes import Planes, planes
+from hydrostat.surroundings.shapes import Plane, Sphere, scalar
+from hydrostat.surroundings.suckers import BallState, SuckerLaw, Suckers, hold
 from hydrostat.surroundings.water import Together, Water
 
 BALL_DRAG = 0.47
@@ -44,32 +44,16 @@ class Ball(eqx.Module):
         return 4.0 / 3.0 * jnp.pi * self.radius**3
 
 
-class BallState(NamedTuple):
-    """Where a ball is and how it moves."""
+class WorldState(NamedTuple):
+    """All that moves in a world besides the arm, at the begin of a step."""
 
-    position: Float[Array, " 3"]
-    rotation: Float[Array, "3 3"]
-    velocity: Float[Array, " 3"]
-    spin: Float[Array, " 3"]
-    """Angular velocity in world axes [rad/s]."""
-
-
-class Grip(NamedTuple):
-    """What the suckers hold."""
-
+    ball: BallState
     held: Float[Array, " n"]
     """1 where a sucker holds the ball, else 0."""
     anchor: Float[Array, "n 3"]
     """Where, from the ball's centre in its own axes [m]."""
-    rest: Float[Array, " n"]
-    """[m]"""
-
-
-class WorldState(NamedTuple):
-    """All that moves in a world besides the arm."""
-
-    ball: BallState
-    grip: Grip
+    ties: Suckers
+    """How the ball answers to the arm during the step."""
 
 
 class World(eqx.Module):
@@ -86,103 +70,98 @@ class World(eqx.Module):
 
     def begin(self, count: int, position=(0.0, 0.0, 0.0)) -> WorldState:
         """The ball at rest somewhere, and an arm of so many nodes that holds nothing."""
-        zero = jnp.zeros(3)
+        zero, none = jnp.zeros(3), jnp.zeros(count)
         ball = BallState(jnp.asarray(position, float), jnp.eye(3), zero, zero)
-        return WorldState(ball, Grip(jnp.zeros(count), jnp.zeros((count, 3)), jnp.zeros(count)))
-
-    def around(self, state: WorldState, nodes: Nodes) -> AbstractSurroundings:
-        """What an arm meets while the world is in a state, and its nodes are about here."""
-        parts: list[AbstractSurroundings] = [self.water]
-        shapes: list[AbstractShape] = [] if self.ground is None else [self.ground]
-        if self.ball is not None:
-            shapes.append(self._sphere(state.ball))
-        if shapes:
-            parts.append(planes(self.law, nodes, shapes))
-        if self.neighbours is not None:
-            parts.append(own_contact(self.law, nodes, self.neighbours))
-        if self.suckers is not None and self.ball is not None:
-            parts.append(self._held(state))
-        return Together(tuple(parts))
-
-    def _sphere(self, ball: BallState) -> Sphere:
-        assert self.ball is not None
-        return Sphere(ball.position, self.ball.radius, ball.velocity, ball.spin)
-
-    def _held(self, state: WorldState) -> Suckers:
-        """The suckers that hold, with what they hold where it is now."""
-        assert self.suckers is not None
-        lever = small.matvec(state.ball.rotation, state.grip.anchor)
-        velocity = state.ball.velocity + small.cross(state.ball.spin, lever)
-        return Suckers(self.suckers, state.grip.held, state.ball.position + lever, velocity, state.grip.rest)
+        law = SuckerLaw() if self.suckers is None else self.suckers
+        lever = jnp.zeros((count, 3))
+        # Nothing happens in a step of no duration.
+        ties = hold(law, ball, none, lever, jnp.ones(6), jnp.zeros((6, 6)), jnp.zeros(6), 0.0)
+        return WorldState(ball, none, lever, ties)
 
     def advance(self, state: WorldState, nodes: Nodes, wanted: Float[Array, " n"], dt) -> WorldState:
-        """The world after a step that begins with the nodes here.
+        """The world for a step that begins with the nodes here, given that for the step before.
 
         **Arguments:** `wanted`: 1 for suckers that shall hold, 0 for those that shall not.
         """
         if self.ball is None:
             return state
-        grip = state.grip if self.suckers is None else self._taken(state, nodes, wanted)
-        return WorldState(self._moved(WorldState(state.ball, grip), nodes_ahead(nodes, dt), dt), grip)
+        ball = state.ties.moved(nodes)
+        state = state._replace(ball=ball)
+        held, anchor = (state.held, state.anchor) if self.suckers is None else self._taken(state, nodes, wanted)
+        law = SuckerLaw() if self.suckers is None else self.suckers
+        inertia = jnp.concatenate(
+            [jnp.full(3, self.ball.mass), jnp.full(3, 0.4 * self.ball.mass * self.ball.radius**2)]
+        )
+        matrix, loads = self._loads(ball, held, nodes_ahead(nodes, dt), dt)
+        ties = hold(law, ball, held, small.matvec(ball.rotation, anchor), inertia, matrix, loads, dt)
+        return WorldState(ball, held, anchor, ties)
 
-    def _taken(self, state: WorldState, nodes: Nodes, wanted) -> Grip:
+    def _taken(self, state: WorldState, nodes: Nodes, wanted):
         """Suckers let go by command or when they are torn off, and take hold of what is near."""
         assert self.suckers is not None
         assert self.ball is not None
-        grip, ball = state.grip, state.ball
-        torn = self._held(state).tension(nodes) > self.suckers.pull_off(nodes.radius)
-        kept = grip.held * jnp.where(torn, 0.0, 1.0) * wanted
-        points, gap = touch_points(ball.position, self.ball.radius, nodes)
-        new = (1.0 - grip.held) * wanted * jnp.where(gap <= self.suckers.reach, 1.0, 0.0)
-        own = small.matvec(ball.rotation.T, points - ball.position)
-        length = small.norm(points - nodes.position)
-        return Grip(
-            kept + new,
-            jnp.where(new[:, None] > 0.0, own, grip.anchor),
-            jnp.where(new > 0.0, length, grip.rest),
-        )
+        ball = state.ball
+        torn = state.ties.pulls(nodes) > self.suckers.pull_off(nodes.radius)
+        kept = state.held * jnp.where(torn, 0.0, 1.0) * wanted
+        away = nodes.position - ball.position
+        gap = small.norm(away) - self.ball.radius - nodes.radius
+        new = (1.0 - state.held) * wanted * jnp.where(gap <= self.suckers.reach, 1.0, 0.0)
+        own = small.matvec(ball.rotation.T, away)
+        return kept + new, jnp.where(new[:, None] > 0.0, own, state.anchor)
 
-    def _moved(self, state: WorldState, ahead: Nodes, dt) -> BallState:
-        """The ball after a step, implicit in all that acts on it, with the nodes where they will be."""
+    def _loads(self, ball: BallState, held, ahead: Nodes, dt):
+        """What acts on the ball besides suckers: its resistance to motion (6, 6), and force and torque (6,)."""
         assert self.ball is not None
-        own, ball = self.ball, state.ball
+        own = self.ball
         there = ball._replace(position=ball.position + dt * ball.velocity)
         zero = jnp.zeros((3, 3))
-        stiffness, damping, turning = zero, zero, jnp.zeros(())
+        turning = jnp.zeros(())
         # Weight and buoyancy, drag.
         force = (own.mass - self.water.density * own.volume) * self.gravity
         flow = self.water.current - ball.velocity
         drag = 0.5 * self.water.density * own.drag * jnp.pi * own.radius**2 * small.norm(flow)
-        force, damping, torque = force + drag * flow, damping + 2.0 * drag * jnp.eye(3), jnp.zeros(3)
-        # The arm's skin.
-        touch, reactions = contact_with_shapes(self.law, ahead, [self._sphere(there)])
-        force, torque = force + reactions.force[0], torque + reactions.torque[0]
-        stiffness = stiffness + jnp.sum(touch.stiffness[:, 3:, 3:], 0)
-        damping = damping + jnp.sum(touch.damping[:, 3:, 3:], 0)
-        # Its suckers.
-        if self.suckers is not None:
-            held = self._held(WorldState(there, state.grip))
-            pull = held.forces(ahead)
-            force = force - jnp.sum(pull.force, 0)
-            torque = torque - jnp.sum(small.cross(held.anchor - there.position, pull.force), 0)
-            stiffness = stiffness + jnp.sum(pull.stiffness[:, 3:, 3:], 0)
-            damping = damping + jnp.sum(pull.damping[:, 3:, 3:], 0)
-            many = jnp.sum(held.held) * own.radius**2
-            turning = turning + many * (dt * self.suckers.damping + dt * dt * self.suckers.stiffness)
+        force, resisting, torque = force + drag * flow, 2.0 * drag * jnp.eye(3), jnp.zeros(3)
+        # The skin of the arm where it does not hold the ball.
+        touch = self._skin(there, held, ahead)
+        at = touch.contact(ahead)
+        lever = ahead.position - ahead.radius[:, None] * touch.normal[:, 0] - there.position
+        force = force - jnp.sum(at.force, 0)
+        torque = torque - jnp.sum(small.cross(lever, at.force), 0)
+        resisting = resisting + jnp.sum(at.damping[:, 3:, 3:] + dt * at.stiffness[:, 3:, 3:], 0)
         # The ground.
         if self.ground is not None:
             body = Nodes(*(y[None] for y in (there.position, ball.velocity, ball.spin, jnp.zeros(3), own.radius,
                                              own.radius)))  # fmt: skip
-            touch, _ = contact_with_shapes(self.law, body, [self.ground])
-            force, torque = force + touch.force[0], torque + touch.torque[0]
-            stiffness, damping = stiffness + touch.stiffness[0, 3:, 3:], damping + touch.damping[0, 3:, 3:]
-            turning = turning + dt * touch.damping[0, 0, 0]
-        inertia = 0.4 * own.mass * own.radius**2
-        mass = own.mass * jnp.eye(3) + dt * damping + dt * dt * stiffness
-        velocity = ball.velocity + dt * small.matvec(small.inverse_positive(mass), force)
-        spin = ball.spin + dt * torque / (inertia + turning)
-        rotation = small.matmul(so3.exp(dt * spin), ball.rotation)
-        return BallState(ball.position + dt * velocity, rotation, velocity, spin)
+            at, _ = contact_with_shapes(self.law, body, [self.ground])
+            force, torque = force + at.force[0], torque + at.torque[0]
+            resisting = resisting + at.damping[0, 3:, 3:] + dt * at.stiffness[0, 3:, 3:]
+            turning = turning + at.damping[0, 0, 0]
+        matrix = jnp.concatenate(
+            [jnp.concatenate([resisting, zero], 1), jnp.concatenate([zero, turning * jnp.eye(3)], 1)], 0
+        )
+        return matrix, jnp.concatenate([force, torque])
+
+    def _skin(self, ball: BallState, held, nodes: Nodes) -> Planes:
+        """Contact of the nodes that do not hold the ball with it."""
+        assert self.ball is not None
+        sphere = Sphere(ball.position, self.ball.radius, ball.velocity, ball.spin)
+        touch = planes(self.law, nodes, [sphere])
+        free = (1.0 - held)[:, None]
+        return eqx.tree_at(lambda t: (t.share, t.friction), touch, (free * touch.share, free * touch.friction))
+
+    def around(self, state: WorldState, nodes: Nodes, dt) -> AbstractSurroundings:
+        """What an arm meets during a step of dt [s] at whose end its nodes are about here."""
+        parts: list[AbstractSurroundings] = [self.water]
+        if self.ground is not None:
+            parts.append(planes(self.law, nodes, [self.ground]))
+        if self.ball is not None:
+            there = state.ball._replace(position=state.ball.position + dt * state.ball.velocity)
+            parts.append(self._skin(there, state.held, nodes))
+            if self.suckers is not None:
+                parts.append(state.ties)
+        if self.neighbours is not None:
+            parts.append(own_contact(self.law, nodes, self.neighbours))
+        return Together(tuple(parts))
 
 
 def nodes_ahead(nodes: Nodes, dt) -> Nodes:
