@@ -76,6 +76,32 @@ def test_tissue_is_stiff_as_its_energy_says(kind):
         assert not np.any(np.asarray(hessian[i, :, (i + 1) % 4, :]))
 
 
+@pytest.mark.parametrize("stretch", [0.6, 1.0, 2.0])
+def test_bending_a_stretched_arm_costs_what_its_fibres_store(stretch):
+    # Fibres of a disc, thinner as it is longer, each stretched by its own share of the bend.
+    model, curvature = MODELS["strut"], 0.3
+    section, length = model.arm.section, np.asarray(model.arm.segments.length)
+    lower, upper = np.asarray(section.radius_base), np.asarray(section.radius_tip)
+    nodes, weights = np.polynomial.legendre.leggauss(24)
+    radii = lower + (upper - lower) * 0.5 * (nodes[:, None] + 1.0)
+    y = radii[:, None] * nodes[:, None] * stretch**-0.5
+    chord = 2.0 * radii[:, None] ** 2 * np.sqrt(1.0 - nodes[:, None] ** 2)
+    density = lambda s: E / 6.0 * (s**2 + 2.0 / s - 3.0)  # noqa: E731
+    extra = density(stretch + y * curvature) - density(stretch)
+    stored = 0.5 * length * np.einsum("a,b,abn->n", weights, weights, chord * extra)
+    q = jnp.zeros((4, 4)).at[:, 3].set(stretch - 1.0)
+    own = model.tissue.energy(model.arm, q.at[:, 1].set(curvature)) - model.tissue.energy(model.arm, q)
+    np.testing.assert_allclose(own, stored, rtol=1e-3)
+
+
+def test_muscles_let_go_when_they_are_short():
+    muscles = build_robot(octopus_arm(4)).muscles
+    for relative, share in ((1.0, 1.0), (0.5, 14.0 / 80.0), (0.39, 0.0), (0.2, 0.0)):
+        lengths = jnp.concatenate([relative * muscles.fibre_rest, muscles.radius[:, None]], -1)
+        tension = muscles.tensions(lengths, 0.0 * lengths, jnp.ones((4, 5)))[:, :4]
+        np.testing.assert_allclose(tension, np.tile(share * STRESS * 0.25 * muscles.area[:, None], 4), rtol=1e-12)
+
+
 def test_struts_and_arcs_have_the_same_muscles_when_straight():
     q = jnp.zeros((4, 4)).at[:, 3].set(0.2)
     lengths = [np.asarray(muscle_lengths(MODELS[kind], q)) for kind in KINDS]
