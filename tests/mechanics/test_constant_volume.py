@@ -70,15 +70,19 @@ def test_skin_keeps_its_volume(models):
     model = models[True]
     fractions = np.arange(1, SKIN + 1) / SKIN
     rest = BASE[:, None] + fractions * (TIP - BASE)[:, None]
-    radii = eqx.filter_jit(
+    nodes = eqx.filter_jit(
         lambda model, q: nodes_of(model, *(f(rest_state(model, q)) for f in (positions, velocities)), no_inputs(model))
     )
     for seed in range(5):
         q = strains(seed)
-        found = np.asarray(radii(model, q).radius).reshape(2, SKIN)
+        found = np.asarray(nodes(model, q).radius).reshape(2, SKIN)
         # Volume per length of rest, to a few roundings.
         np.testing.assert_allclose(found**2 * (1.0 + np.asarray(q)[:, 4:]), rest**2, rtol=8e-16)
-        np.testing.assert_array_equal(np.asarray(radii(models[False], q).radius).reshape(2, SKIN), rest)
+        # Nodes stand for half the way to their neighbours, of segments as long as they are now.
+        now = LENGTHS * (1.0 + np.asarray(q)[:, 4])
+        total = float(jnp.sum(nodes(model, q).length))
+        assert total == pytest.approx(now.sum() - 0.5 * now[0] / SKIN, rel=1e-14)
+        np.testing.assert_array_equal(np.asarray(nodes(models[False], q).radius).reshape(2, SKIN), rest)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -78,12 +78,15 @@ class NeoHookean(AbstractTissue):
         return self.bulk * (1.0 - arm.segments.stretch(q) * arm.segments.area_ratio(q))
 
     def stiffness(self, arm: Arm, q) -> Float[Array, "n k k"]:
-        """The diagonal of the energy's second derivative, which is what counts in it."""
+        """The diagonal of the energy's second derivative, which is what counts in it; of the bend limit, all of it."""
         stretch, area, length = arm.segments.stretch(q), arm.segments.area_ratio(q), arm.segments.length
         rigidity = self.modulus * self.moment * length
-        bend = rigidity * area * (1.0 + 2.0 * area * stretch**-2) / 3.0
-        angle = length * small.norm(_bend_and_twist(arm, q)[0])
-        bend = bend + jnp.where(angle > self.bend_limit, self.limit_factor * rigidity, 0.0)
+        curvature = _bend_and_twist(arm, q)[0]
+        size = jnp.maximum(small.norm(curvature), 1e-300)
+        # Beyond its limit a segment is as stiff in its plane as can be, and across it only by the bend it has too much.
+        beyond = jnp.maximum(1.0 - self.bend_limit / (length * size), 0.0)
+        limit = self.limit_factor * rigidity
+        bend = rigidity * area * (1.0 + 2.0 * area * stretch**-2) / 3.0 + limit * beyond
         parts = {
             "bend_x": bend,
             "bend_y": bend,
@@ -95,7 +98,11 @@ class NeoHookean(AbstractTissue):
             own = self.bulk * ratio + self.modulus / 6.0 * (1.0 / stretch + 1.0 / ratio)
             parts[SWELL] = 4.0 * self.volume * own
         diagonal = jnp.stack([parts[mode] for mode in arm.segments.modes], -1)
-        return diagonal[..., None] * jnp.eye(len(arm.segments.modes))
+        units = {"bend_x": curvature[:, 0] / size, "bend_y": curvature[:, 1] / size}
+        plane = jnp.stack([units.get(mode, jnp.zeros_like(size)) for mode in arm.segments.modes], -1)
+        more = jnp.where(beyond > 0.0, limit * (1.0 - beyond), 0.0)
+        outer = plane[..., :, None] * plane[..., None, :]
+        return diagonal[..., None] * jnp.eye(len(arm.segments.modes)) + more[:, None, None] * outer
 
 
 def _bend_and_twist(arm: Arm, q) -> tuple[Float[Array, "n 2"], Float[Array, " n"]]:

@@ -38,27 +38,39 @@ def muscle_power(model: Model, q, v, activation: Float[Array, "n m"]) -> Float[A
 
 
 def muscle_operator(model: Model, q, v, c_v, c_q, activation: Float[Array, "n m"]) -> Float[Array, "n k k"]:
-    """c_v C + c_q K of the muscles: how tensions grow with lengths and rates, where they grow."""
+    """c_v C + c_q K of the muscles: how tensions grow with lengths and rates, where they do, and turn with the fibres.
+
+    The second part is T d2l/dq2. A bent strut has more of it than of all other stiffness, of tissue and muscles.
+    """
     muscles = model.muscles
     assert muscles is not None
-    k = q.shape[-1]
     lengths, rates = jax.jvp(lambda q: muscle_lengths(model, q), (q,), (v,))
-    # Segments are apart: one derivative along each coordinate gives those of all segments.
-    ones = [jnp.broadcast_to(jnp.asarray(np.eye(k)[i]), q.shape) for i in range(k)]
-    J = jnp.stack([jax.jvp(lambda q: muscle_lengths(model, q), (q,), (one,))[1] for one in ones], -1)
     one = jnp.ones_like(lengths)
-    by_length = jax.jvp(lambda y: muscles.tensions(y, rates, activation), (lengths,), (one,))[1]
+    tension, by_length = jax.jvp(lambda y: muscles.tensions(y, rates, activation), (lengths,), (one,))
     by_rate = jax.jvp(lambda y: muscles.tensions(lengths, y, activation), (rates,), (one,))[1]
-    weight = c_q * jnp.maximum(by_length, 0.0) + c_v * jnp.maximum(by_rate, 0.0)
-    local = small.matmul(jnp.swapaxes(J, -1, -2), weight[..., None] * J)
-    # How the lengths themselves are curved, on the diagonal and where it resists: T l'' of a bent segment, and that of
-    # a squeezed section, which is more than what its falling tension T' r'^2 takes away.
-    tension = muscles.tensions(lengths, rates, activation)
-    falling = jnp.minimum(by_length, 0.0)
-    more = []
-    for i, one in enumerate(ones):
-        curved = jax.jvp(lambda q, one=one: jax.jvp(lambda q: muscle_lengths(model, q), (q,), (one,))[1], (q,), (one,))[
-            1
-        ]
-        more.append(jnp.maximum(jnp.sum(tension * curved + falling * J[..., i] ** 2, -1), 0.0))
-    return local + c_q * jnp.stack(more, -1)[..., None] * jnp.eye(k)
+
+    def held(q):
+        """The lengths, and the generalised forces of the tensions as they are."""
+        found, pull = jax.vjp(lambda q: muscle_lengths(model, q), q)
+        return found, pull(tension)[0]
+
+    def along(direction):
+        """Derivatives along a coordinate: segments are apart, so that of all of them."""
+        return jax.jvp(held, (q,), (jnp.broadcast_to(direction, q.shape),))[1]
+
+    J, turned = jax.vmap(along, out_axes=-1)(jnp.asarray(np.eye(q.shape[-1])))
+
+    def summed(weight):
+        return small.matmul(jnp.swapaxes(J, -1, -2), weight[..., None] * J)
+
+    grown = summed(c_q * jnp.maximum(by_length, 0.0) + c_v * jnp.maximum(by_rate, 0.0))
+    # Radial muscles pull the more, the thinner the arm: what that takes counts against what they gain by turning.
+    return grown + c_q * _positive_part(turned + summed(jnp.minimum(by_length, 0.0)))
+
+
+def _positive_part(K: Float[Array, "n k k"]) -> Float[Array, "n k k"]:
+    """About the positive semidefinite part of symmetric matrices: exact for those that are diagonally dominant."""
+    k = K.shape[-1]
+    root = jnp.sqrt(jnp.maximum(jnp.diagonal(K, axis1=-2, axis2=-1), 0.0))
+    most = root[..., :, None] * root[..., None, :] * jnp.where(np.eye(k) > 0, 1.0, 1.0 / max(k - 1, 1))
+    return jnp.clip(K, -most, most)
