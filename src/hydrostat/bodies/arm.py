@@ -1,6 +1,7 @@
 """An arm: a chain of segments on a base."""
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -36,6 +37,11 @@ class Arm(eqx.Module):
     def length(self) -> Float[Array, ""]:
         """The rest length of the whole arm [m]."""
         return jnp.sum(self.segments.length)
+
+    def first(self, count: int) -> "Arm":
+        """The arm that its first segments make, so many of them."""
+        segments, section, material = jax.tree.map(lambda y: y[:count], (self.segments, self.section, self.material))
+        return Arm(segments, section, material, self.T_world_base)
 
     def straight(self) -> Float[Array, "n k"]:
         """The configuration without strain beyond the rest strain."""

@@ -25,7 +25,7 @@ from hydrostat.scenarios.base import Run
 from hydrostat.stepping import SDIRK2, Rows, Simulation, State
 from hydrostat.stepping.base import positions, velocities
 from hydrostat.surroundings.water import DENSITY, Water
-from hydrostat.surroundings.world import World, WorldState
+from hydrostat.surroundings.world import World
 from hydrostat.viewer import Line, Tube, write_replay
 
 _SKIN_COLORS = ("#c8553d", "#28666e")
@@ -37,6 +37,9 @@ class Hydrostat:
 
     robot: Robot
     model: Model
+    water: Water
+    still: Model
+    """The same in still water: what a brain knows."""
     anatomy: Anatomy
     length: float
     """At rest [m]."""
@@ -51,7 +54,15 @@ def hydrostat(spec: RobotSpec, settings, current=(0.0, 0.0, 0.0)) -> Hydrostat:
     still = () if settings.drag else (0.0, 0.0)
     water = Water(DENSITY, *still, current=current)
     model = robot_model(robot, gravity=tuple(weight), points=1, skin_points=1, surroundings=water)
-    return Hydrostat(robot, model, Anatomy.of(robot.muscles), float(robot.arm.length))
+    still = eqx.tree_at(lambda m: m.surroundings.current, model, jnp.zeros(3))
+    return Hydrostat(robot, model, water, still, Anatomy.of(robot.muscles), float(robot.arm.length))
+
+
+def muscle_gains(run: Run, arm: Hydrostat):
+    """A constant gain for every muscle, drawn with the noise that the settings ask for."""
+    rng = np.random.default_rng([run.seed, 1])
+    noise = rng.normal(size=(arm.anatomy.count, arm.anatomy.columns))
+    return np.maximum(1.0 + 0.01 * run.settings.muscle_noise_percent * noise, 0.0)
 
 
 def stepper() -> SDIRK2:
@@ -141,8 +152,10 @@ class Seen:
     """Largest relative error of a segment's volume."""
     mesh_volume_error: float
     """Largest relative error of the volume within the drawn surface."""
-    world: WorldState | None
-    """What moved besides the arm, row by row."""
+    ball: np.ndarray
+    """Centre of the load (rows, 3) [m]; of none, at the origin."""
+    held: np.ndarray
+    """1 where a sucker holds it (rows, nodes)."""
 
     @property
     def bends(self) -> np.ndarray:
@@ -182,8 +195,17 @@ def look(arm: Hydrostat, controller: Nerves, rows: Rows) -> Seen:
         None if pressure is None else np.asarray(pressure),
         float(np.max(np.abs(volume / whole - 1.0))),
         float(np.max(np.abs(mesh / mesh[0] - 1.0))),
-        rows.memory.world,
+        *_of_world(rows),
     )
+
+
+def _of_world(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+    """Where the load is and what holds it; a row's memory is that of the step before, so they come one row late."""
+    world = rows.memory.world
+    if world is None:
+        return np.zeros((len(rows.time), 3)), np.zeros((len(rows.time), 1))
+    late = [np.asarray(y) for y in (world.ball.position, world.held)]
+    return np.concatenate([late[0][1:], late[0][-1:]]), np.concatenate([late[1][1:], late[1][-1:]])
 
 
 def _mesh_volumes(positions: np.ndarray, rotations: np.ndarray, radii: np.ndarray, sides: int = 48) -> np.ndarray:
@@ -254,6 +276,7 @@ def record(run: Run, scenario: str, seen: Seen) -> None:
 def draw_arm_side(axes, seen: Seen, row: int, plane: tuple[int, int] = (0, 2), alpha: float = 1.0) -> None:
     """The outline of the arm in a plane of the world [mm], and its axis."""
     i, j = plane
+    alpha = min(alpha, 1.0)
     points = 1e3 * seen.positions[row][:, [i, j]]
     along = np.gradient(points, axis=0)
     across = np.stack([-along[:, 1], along[:, 0]], -1)
@@ -264,9 +287,10 @@ def draw_arm_side(axes, seen: Seen, row: int, plane: tuple[int, int] = (0, 2), a
     axes.plot(*points.T, color="#33322e", alpha=alpha, linewidth=0.8)
 
 
-def replay(path: Path, seen: Seen, title: str, lines: Sequence[Line] = ()) -> None:
-    """The arm in motion."""
+def replay(path: Path, seen: Seen, title: str, lines: Sequence[Line] = (), tubes: Sequence[Tube] = ()) -> None:
+    """The arm in motion, with what else there is (`tubes`, row by row as the arm)."""
     step = max(1, -(-len(seen.times) // 400))
     tube = Tube("arm", seen.positions[::step], seen.rotations[::step], seen.radii[::step])
     trail = Line("path of the tip", seen.positions[::step, -1], color=(120, 120, 120), width=0.0004)
-    write_replay(path, seen.times[::step], [tube], [trail, *lines], title=title)
+    more = [Tube(one.name, one.positions[::step], one.rotations[::step], one.radii[::step], one.color) for one in tubes]
+    write_replay(path, seen.times[::step], [tube, *more], [trail, *lines], title=title)

@@ -56,6 +56,21 @@ _WATER_KEYS = (
 )  # fmt: skip
 
 
+_LOAD_KEYS = (
+    Key("load_density", 1100.0, "kg/m^3", "of the load", above=0.0, most=1e5),
+    Key("load_at", (), "m", "where the load starts, x, y, z of its centre; empty: beneath the arm", least=-10.0,
+        most=10.0, most_entries=3),
+    Key("suckers", True, "", "whether suckers hold"),
+    Key("self_contact", True, "", "whether the arm touches itself"),
+    Key("muscle_noise_percent", 0.0, "%", "error of the muscles' gains, one drawn for each", least=0.0, most=100.0),
+)  # fmt: skip
+
+
+def _current(*default: float) -> Key:
+    """A current."""
+    return Key("current_m_s", default, "m/s", "velocity of the water, x, y, z", least=-10.0, most=10.0)
+
+
 def _muscular(name: str, summary: str, function: str, *keys: Key, robot: str = "octopus_arm") -> Scenario:
     """A motion of a muscular arm."""
     return Scenario(
@@ -327,6 +342,29 @@ SCENARIOS = {
                   Key("wave_seconds", 1.0, "s", "time of the wave from base to tip", above=0.0, most=100.0),
                   Key("seconds_after", 1.4, "s", "how long it is watched from the wave's begin", above=0.1,
                       most=100.0)),
+        _muscular("fetch", "the octopus arm brings its tip, or a load that its suckers hold, to the mouth",
+                  "arm_loads:fetch",
+                  Key("load_g", 0.0, "g", "mass of the load; 0: none", least=0.0, most=1e4),
+                  Key("feedback", False, "", "whether the arm feels its shape and touch"),
+                  Key("seconds", 3.0, "s", "how long it may take", above=0.1, most=600.0),
+                  _current(0.0, 0.0, 0.0), *_LOAD_KEYS),
+        _muscular("throw", "the octopus arm takes a load from the ground, swings it and lets go",
+                  "arm_loads:throw",
+                  Key("load_g", 50.0, "g", "mass of the load", least=0.0, most=1e4),
+                  Key("activation", 1.0, "", "of the swing", least=0.0, most=1.0),
+                  Key("swing_share", 0.5, "", "of the arm, from its base, that bends", above=0.0, most=1.0),
+                  Key("release_s", 0.65, "s", "after the swing began, when suckers let go", above=0.0, most=100.0),
+                  Key("seconds", 3.0, "s", "how long it is watched", above=0.5, most=600.0), *_LOAD_KEYS),
+        _muscular("reach-target", "the octopus arm reaches for points by what it feels, in a current and with noise",
+                  "arm_target:reach_target",
+                  Key("targets", 100, "", "how many, drawn from the half shell before the arm", least=1, most=10_000),
+                  Key("near", 0.5, "", "least distance of targets, in arm lengths", above=0.1, most=1.5),
+                  Key("far", 1.3, "", "largest distance, in arm lengths", above=0.1, most=1.5),
+                  Key("seconds", 4.0, "s", "for each", above=0.5, most=600.0),
+                  Key("move_seconds", 1.5, "s", "that the planned motion takes", above=0.1, most=100.0),
+                  Key("muscle_noise_percent", 5.0, "%", "error of the muscles' gains, one drawn for each", least=0.0,
+                      most=100.0),
+                  _current(0.0, 0.05, 0.0)),
         Scenario(
             name="track-dynamics",
             summary="the same arm with its masses: leg forces that track under gravity, with an unknown payload",
