@@ -205,7 +205,8 @@ def _of_world(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
     if world is None:
         return np.zeros((len(rows.time), 3)), np.zeros((len(rows.time), 1))
     late = [np.asarray(y) for y in (world.ball.position, world.held)]
-    return np.concatenate([late[0][1:], late[0][-1:]]), np.concatenate([late[1][1:], late[1][-1:]])
+    onward = 2.0 * late[0][-1:] - late[0][-2:-1]
+    return np.concatenate([late[0][1:], onward]), np.concatenate([late[1][1:], late[1][-1:]])
 
 
 def _mesh_volumes(positions: np.ndarray, rotations: np.ndarray, radii: np.ndarray, sides: int = 48) -> np.ndarray:
