@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from hydrostat.control.feedback import Course, Servo, make_servo, shape_to_point, tabulated
+from hydrostat.errors import InputError
 from hydrostat.mechanics import kinematics
 from hydrostat.results import Variable, figures
 from hydrostat.scenarios.arm import Hydrostat, draw_arm_side, hydrostat, look, nerves, replay, simulate
@@ -32,6 +33,12 @@ def targets(arm: Hydrostat, count: int, seed: int, near: float, far: float) -> n
 def reach_target(run: Run) -> Outcome:
     """One reach for each target, from the straight arm at rest."""
     settings = run.settings
+    if settings.near >= settings.far:
+        raise InputError(f"`near` must be below `far` = {settings.far:g}; got {settings.near:g}")
+    if settings.move_seconds >= settings.seconds:
+        raise InputError(
+            f"`move_seconds` must be below `seconds` = {settings.seconds:g} s; got {settings.move_seconds:g}"
+        )
     arm = hydrostat(run.robot, settings, settings.current_m_s)
     points = targets(arm, settings.targets, run.seed, settings.near, settings.far)
     dt = 1e-3 * settings.dt_ms

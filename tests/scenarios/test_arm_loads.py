@@ -1,0 +1,85 @@
+"""The octopus arm with loads and with feedback: it fetches, throws and reaches for points."""
+
+import pytest
+
+from hydrostat.errors import InputError
+from hydrostat.scenarios.runner import run_scenario
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    out = tmp_path_factory.mktemp("results")
+
+    def run(name, robot=None, **settings):
+        return run_scenario(name, robot, settings, out=out, figures=False)["metrics"]
+
+    return run
+
+
+def test_a_load_is_taken_from_the_ground_and_thrown(run):
+    metrics = run("arm-throw")
+    assert metrics["attached"]
+    assert metrics["landed"]
+    assert metrics["release_speed_m_s"] >= 0.2
+    assert metrics["throw_range_m"] >= 0.2
+    assert metrics["highest_m"] > 0.05
+
+
+@pytest.mark.slow
+def test_without_suckers_nothing_is_thrown(run):
+    metrics = run("arm-throw", suckers=False)
+    assert not metrics["attached"]
+    assert metrics["throw_range_m"] == 0.0
+
+
+@pytest.mark.slow
+def test_the_free_arm_fetches(run):
+    assert run("arm-fetch")["mouth_distance_mm"] < 25.0
+
+
+@pytest.mark.slow
+def test_ten_grams_are_fetched_by_a_pattern(run):
+    metrics = run("arm-fetch", load_g=10.0, seconds=4.5)
+    assert metrics["attached"]
+    assert metrics["mouth_distance_mm"] < 30.0
+
+
+@pytest.mark.slow
+def test_fifty_grams_are_fetched_by_feeling_despite_noise_and_a_current(run):
+    for more in ({}, {"muscle_noise_percent": 5.0, "current_m_s": [0.0, 0.05, 0.0]}):
+        metrics = run("arm-fetch", load_g=50.0, seconds=10.0, feedback=True, **more)
+        assert metrics["attached"]
+        assert metrics["mouth_distance_mm"] < 30.0
+
+
+def test_points_are_reached_in_a_current_with_muscles_of_wrong_gains(run):
+    metrics = run("arm-reach-target", targets=3)
+    assert metrics["success_rate"] == 1.0
+    assert metrics["error_max_mm"] < 5.0
+
+
+@pytest.mark.slow
+def test_nearly_all_of_a_hundred_points_are_reached(run):
+    assert run("arm-reach-target")["success_rate"] >= 0.95
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "message"),
+    [
+        ("arm-throw", {"load_at": [0.1, 0.0, 0.0]}, "the load must start outside the arm"),
+        ("arm-throw", {"load_at": [0.1, 0.0]}, "x, y, z of the load's centre"),
+        ("arm-throw", {"load_g": 0.0}, "above 0 to throw something"),
+        ("arm-throw", {"release_s": 5.0}, "release_s"),
+        ("arm-fetch", {"load_g": -1.0}, "load_g"),
+        ("arm-reach-target", {"near": 2.0}, "near"),
+        ("arm-reach-target", {"near": 1.2, "far": 0.8}, "`near` must be below `far`"),
+        ("arm-reach-target", {"move_seconds": 9.0}, "`move_seconds` must be below"),
+        ("arm-bend", {"first_segment": 25, "last_segment": 25}, "last_segment"),
+        ("arm-bend", {"seconds": -1.0}, "seconds"),
+        ("arm-elongate", {"activations": [float("nan")]}, "activations"),
+    ],
+)
+def test_what_cannot_be_commanded_is_refused_in_one_line(run, name, settings, message):
+    with pytest.raises(InputError, match=message) as raised:
+        run(name, **settings)
+    assert "\n" not in str(raised.value)
