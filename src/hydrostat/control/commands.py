@@ -19,7 +19,7 @@ from jaxtyping import Array, Float
 
 from hydrostat import errors
 from hydrostat.actuation.muscles import LONGITUDINAL_AZIMUTHS, HydrostatMuscles
-from hydrostat.errors import InputError
+from hydrostat.errors import InputError, shown
 
 _RADIAL = 4  # the column of the radial muscles
 _RISE = 0.1  # s, over which an activation comes and goes
@@ -268,15 +268,20 @@ class Fetch(AbstractCommand):
     """Time over which the muscles contract [s]: a load is torn off by haste."""
 
     def __init__(self, duration: float, amounts=(0.5, 1.0, 1.0), shorten: float = 0.2, azimuth_deg: float = 180.0,
-                 places=((0.0, 0.1), (0.3, 0.5), (0.7, 0.85)), rise: float = 1.0):  # fmt: skip
+                 places=((0.0, 0.1), (0.3, 0.5), (0.7, 0.85)), rise: float | None = None):  # fmt: skip
+        amounts = errors.numbers("amounts", amounts, 3)
+        places = tuple(errors.numbers("places", place, 2) for place in places)
+        if len(places) != 3:
+            raise InputError(f"`places` must be three pairs of fractions of the arm; got {len(places)}")
         checked = [_checked(a, duration, first, last) for a, (first, last) in zip(amounts, places, strict=True)]
         self.amounts = jnp.stack([each[0] for each in checked])
         self.duration = checked[0][1]
         self.places = jnp.stack([jnp.stack(each[2:]) for each in checked])
         if any(a[1] > b[0] for a, b in itertools.pairwise(places)):
-            raise InputError(f"the joints of a fetch must follow each other along the arm; got {places}")
+            raise InputError(f"the joints of a fetch must follow each other along the arm; got {shown(places)}")
         self.shorten = jnp.asarray(errors.number("shorten", shorten, least=0.0, most=1.0))
         self.azimuth = _angle(azimuth_deg)
+        rise = min(1.0, 0.5 * duration) if rise is None else rise
         self.rise = jnp.asarray(errors.number("rise", rise, above=0.0, most=duration))
 
     def __call__(self, time, anatomy):

@@ -42,11 +42,10 @@ def holding_activations(
     k = q.shape[-1]
     ones = [jnp.broadcast_to(jnp.eye(k)[i], q.shape) for i in range(k)]
     J = jnp.stack([jax.jvp(lambda q: muscle_lengths(model, q), (q,), (one,))[1] for one in ones], -2)  # n k m
-    # Rows over the coordinates' own scale, so that all are forces times lengths.
-    scale = jnp.concatenate([1.0 / model.arm.segments.length[:, None], jnp.ones_like(q[:, :1])], -1)
-    rows = jnp.stack([scale[:, 1] if mode == "stretch" else scale[:, 0] for mode in model.arm.segments.modes], -1)
-    B = rows[..., None] * J * full[:, None]
-    f = rows * force
+    B = J * full[:, None]
+    # Rows over their own size, so that weak ones, such as twist, count as much as strong ones.
+    rows = 1.0 / jnp.maximum(jnp.sqrt(jnp.sum(B * B, -1)), 1e-300)
+    B, f = rows[..., None] * B, rows * force
     BB = small.matmul(B, jnp.swapaxes(B, -1, -2))
     size = jnp.trace(BB, axis1=-2, axis2=-1)[:, None, None]
     inverse = small.inverse_positive(BB + _RIDGE * size * jnp.eye(k))
@@ -80,7 +79,7 @@ def shape_to_point(arm: Arm, point: Float[Array, " 3"]) -> Float[Array, "n k"]:
     lacking = jnp.clip(1.0 - far / stretch, 0.0, 0.9)
     half = jnp.sqrt(6.0 * lacking * (1.0 + 0.3 * lacking + 0.2 * lacking**2))
     middle = (jnp.cumsum(segments.length) - 0.5 * segments.length) / length
-    base = jnp.where(middle < _BASE, segments.length, 0.0)
+    base = jnp.where(middle <= _BASE, segments.length, 0.0)
     bend = 2.0 * half * segments.length / length + (aside - half) * base / jnp.sum(base)
     parts = {
         "bend_x": -jnp.sin(azimuth) * bend / segments.length,
@@ -150,7 +149,7 @@ def tabulated(model: Model, course: Course, begins: Float[Array, " steps"], dt) 
         ahead, behind = (course.at(time + x * dt)[1] for x in (1.5, 0.5))
         still = no_inputs(model)
         needed = residual(model, _held(shape), _held(rate), _held((ahead - behind) / dt), still).q
-        wait = jnp.max(course.waits * ((course.times >= time) & (course.times < time + dt)))
+        wait = jnp.max(course.waits * ((course.times >= time - 1e-6 * dt) & (course.times < time + (1.0 - 1e-6) * dt)))
         return Table(shape, rate, needed, grip, wait)
 
     return jax.lax.map(at, begins)

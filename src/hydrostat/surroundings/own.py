@@ -68,7 +68,9 @@ def own_contact(law: ContactLaw, nodes: Nodes, neighbours: int) -> OwnContact:
     nearest = jnp.min(jnp.where(possible, gap, 1e9), 1, keepdims=True)
     # By ones and zeros, since what picks by index cannot be part of one machine function, and an arm is short.
     one = (possible & (gap <= nearest)).astype(float)
-    one = one / jnp.maximum(jnp.sum(one, 1, keepdims=True), 1.0)
+    # Capsules that meet at a node are often equally near, to the last bit: the first of them counts.
+    earlier = jnp.sum(one[:, None, :] * np.tril(np.ones((count, count)), -1)[None], -1)
+    one = jnp.where(earlier > 0.0, 0.0, one)
 
     def chosen(y):
         return jnp.sum(one.reshape(count, count, *(1,) * (y.ndim - 2)) * y, 1)

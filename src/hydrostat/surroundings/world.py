@@ -10,6 +10,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from hydrostat import errors
 from hydrostat.lie import small
 from hydrostat.mechanics.nodes import AbstractSurroundings, Nodes
 from hydrostat.surroundings.contact import ContactLaw, contact_with_shapes
@@ -36,6 +37,7 @@ class Ball(eqx.Module):
     @staticmethod
     def of_density(mass: float, density: float) -> "Ball":
         """A ball of some mass [kg] and density [kg/m^3]."""
+        mass, density = errors.number("mass", mass, above=0.0), errors.number("density", density, above=0.0)
         return Ball((0.75 * mass / density / jnp.pi) ** (1.0 / 3.0), mass)
 
     @property
@@ -115,7 +117,7 @@ class World(eqx.Module):
         own = self.ball
         there = ball._replace(position=ball.position + dt * ball.velocity)
         zero = jnp.zeros((3, 3))
-        turning = jnp.zeros(())
+        turning = jnp.zeros((3, 3))
         # Weight and buoyancy, drag.
         force = (own.mass - self.water.density * own.volume) * self.gravity
         flow = self.water.current - ball.velocity
@@ -128,6 +130,9 @@ class World(eqx.Module):
         force = force - jnp.sum(at.force, 0)
         torque = torque - jnp.sum(small.cross(lever, at.force), 0)
         resisting = resisting + jnp.sum(at.damping[:, 3:, 3:] + dt * at.stiffness[:, 3:, 3:], 0)
+        outer = lever[:, :, None] * lever[:, None, :]
+        across = small.dot(lever, lever)[:, None, None] * jnp.eye(3) - outer
+        turning = turning + jnp.sum(touch.friction[:, :1, None] * across, 0)
         # The ground.
         if self.ground is not None:
             body = Nodes(*(y[None] for y in (there.position, ball.velocity, ball.spin, jnp.zeros(3), own.radius,
@@ -135,10 +140,8 @@ class World(eqx.Module):
             at, _ = contact_with_shapes(self.law, body, [self.ground])
             force, torque = force + at.force[0], torque + at.torque[0]
             resisting = resisting + at.damping[0, 3:, 3:] + dt * at.stiffness[0, 3:, 3:]
-            turning = turning + at.damping[0, 0, 0]
-        matrix = jnp.concatenate(
-            [jnp.concatenate([resisting, zero], 1), jnp.concatenate([zero, turning * jnp.eye(3)], 1)], 0
-        )
+            turning = turning + at.damping[0, :3, :3]
+        matrix = jnp.concatenate([jnp.concatenate([resisting, zero], 1), jnp.concatenate([zero, turning], 1)], 0)
         return matrix, jnp.concatenate([force, torque])
 
     def _skin(self, ball: BallState, held, nodes: Nodes) -> Planes:
