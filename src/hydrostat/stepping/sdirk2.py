@@ -63,15 +63,19 @@ class SDIRK2(AbstractStepper):
         x_first = combine((1, x0), (h, v0))
         given = acting(model, state, time + GAMMA * dt, inputs)
         changing = _changing(model, given)
-        # Both stages have the same operator but for what happens within the step. Where it can change it is made within
-        # the loop, also at first: one copy of it is compiled.
+        # In a flow, which slows everything, both stages do with one operator. A rod that swings freely needs one for
+        # each. Where it can change at any time it is made within the loop, also at first: one copy of it is compiled.
+        shared = not changing and given.surroundings is not None
         factors = _operator(model, x_first, v0, h, given)
-        if changing:
+        if not shared:
             factors = jax.tree.map(jnp.zeros_like, factors)
 
         def stage(carry, at):
             x_hat, v_hat, guess, theta, factors, converged, count = carry
             given = acting(model, state, time + at * dt, inputs)
+            if not changing and not shared:
+                at_guess = combine((1, x_hat), (h * h, guess)), combine((1, v_hat), (h, guess))
+                factors = _operator(model, *at_guess, h, given)
             made = (count > 0) if changing else None
             a, factors, theta, good, iterations = self._stage(
                 model, x_hat, v_hat, h, given, guess, theta, factors, made
