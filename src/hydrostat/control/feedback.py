@@ -18,7 +18,6 @@ from hydrostat.compiling import quick_jit
 from hydrostat.control.nerves import AbstractBrain, Felt, Wanted
 from hydrostat.lie import small
 from hydrostat.mechanics import kinematics
-from hydrostat.mechanics.contraction import muscle_lengths
 from hydrostat.mechanics.dynamics import Coordinates, residual
 from hydrostat.mechanics.model import Model, no_inputs
 
@@ -37,12 +36,10 @@ def holding_activations(
     """
     muscles = model.muscles
     assert muscles is not None
-    lengths = muscle_lengths(model, q)
+    lengths, J = muscles.pulls(model.arm, q)
     full = muscles.tensions(lengths, jnp.zeros_like(lengths), jnp.ones_like(lengths))
     k = q.shape[-1]
-    ones = [jnp.broadcast_to(jnp.eye(k)[i], q.shape) for i in range(k)]
-    J = jnp.stack([jax.jvp(lambda q: muscle_lengths(model, q), (q,), (one,))[1] for one in ones], -2)  # n k m
-    B = J * full[:, None]
+    B = jnp.swapaxes(J, -1, -2) * full[:, None]
     # Rows over their own size, so that weak ones, such as twist, count as much as strong ones.
     rows = 1.0 / jnp.maximum(jnp.sqrt(jnp.sum(B * B, -1)), 1e-300)
     B, f = rows[..., None] * B, rows * force

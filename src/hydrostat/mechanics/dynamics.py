@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from hydrostat.compiling import once
 from hydrostat.lie import SE3, se3, small
 from hydrostat.mechanics.contraction import muscle_forces, muscle_operator
 from hydrostat.mechanics.elasticity import elastic_forces, local_operator
@@ -130,7 +131,7 @@ def _local_wrenches(arm: Model, motion: Motion, a, force, follower, skin: NodeFo
 
     # Gauss points.
     f = needed(arm.inertia, motion.inner, motion.V[:, None], motion.A[:, None], a[:, None])
-    f = jax.lax.optimization_barrier(f)
+    f = once(f)
     at_base = jnp.sum(gathered_wrench(motion.inner.T, f), 1)
     on_q = jnp.sum(_projected(motion.inner.J, f), 1)
 
@@ -250,7 +251,7 @@ def _factor_arm(arm: Model, motion: Motion, local, skin: NodeForces | None, c_v,
         return inertia, (U, Dinv)
 
     tips = motion.tips
-    blocks = jax.lax.optimization_barrier((bb, bq, qq))
+    blocks = once((bb, bq, qq))
     inertia, (U, Dinv) = jax.lax.scan(
         eliminate, jnp.zeros((6, 6)), (tips.T, tips.J, *blocks), reverse=True, unroll=unrolling(arm.arm.count)
     )
@@ -289,7 +290,7 @@ def _mass_blocks(points: Points, inertia: Float[Array, "... 6"]):
         ],
         -2,
     )
-    return jax.lax.optimization_barrier((bb, bq, qq))
+    return once((bb, bq, qq))
 
 
 def _spread(T: SE3) -> SE3:
@@ -311,7 +312,7 @@ def _skin_blocks(motion: Motion, skin: NodeForces, c_v, c_q):
     turn = jnp.concatenate([jnp.concatenate([R, zero], -1), jnp.concatenate([zero, R], -1)], -2)
     X = motion.skin.T.inverse().adjoint()
     W = small.matmul(turn, jnp.concatenate([X, motion.skin.J], -1))
-    M = small.matmul(jnp.swapaxes(W, -1, -2), jax.lax.optimization_barrier(small.matmul(S, W)))
+    M = small.matmul(jnp.swapaxes(W, -1, -2), once(small.matmul(S, W)))
     return M[..., :6, :6], M[..., :6, 6:], M[..., 6:, 6:]
 
 

@@ -4,6 +4,9 @@ import abc
 from typing import NamedTuple
 
 import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 
@@ -86,6 +89,12 @@ class AbstractMuscles(eqx.Module):
     @abc.abstractmethod
     def lengths(self, arm, q: Float[Array, "n k"]) -> Float[Array, "n m"]:
         """The length of every element [m]."""
+
+    def pulls(self, arm, q: Float[Array, "n k"]) -> tuple[Float[Array, "n m"], Float[Array, "n m k"]]:
+        """The lengths, and their derivatives by the coordinates of their own segment."""
+        ones = [jnp.broadcast_to(one, q.shape) for one in np.eye(q.shape[-1])]
+        columns = [jax.jvp(lambda q: self.lengths(arm, q), (q,), (one,))[1] for one in ones]
+        return self.lengths(arm, q), jnp.stack(columns, -1)
 
     @abc.abstractmethod
     def tensions(

@@ -4,6 +4,7 @@ A capsule joins two consecutive nodes. Once a step every capsule chooses the nea
 where on both they touch. Forces come in pairs, so no momentum is made.
 """
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -29,11 +30,18 @@ class OwnContact(AbstractSurroundings):
     position: Float[Array, "n 3"]
     """Of the nodes where they are expected [m]."""
     velocity: Float[Array, "n 3"]
+    ahead: Float[Array, ""]
+    """How long after the step's begin they are expected there [s]."""
 
     @property
     def abrupt(self) -> bool:
         """It is linear during a step."""
         return False
+
+    def after(self, elapsed) -> "OwnContact":
+        """Nodes are expected on their way: what touches and moves together would be pushed along otherwise."""
+        there = self.position + (elapsed - self.ahead) * self.velocity
+        return eqx.tree_at(lambda own: (own.position, own.ahead), self, (there, jnp.asarray(elapsed, float)))
 
     def forces(self, nodes: Nodes) -> NodeForces:
         """The forces on the nodes, at the axis: what friction turns is left out."""
@@ -50,10 +58,10 @@ def _on_nodes(size: Float[Array, "p n"], matrices: Float[Array, "p 3 3"]) -> Flo
     return jnp.concatenate([jnp.concatenate([zero, zero], -1), jnp.concatenate([zero, linear], -1)], -2)
 
 
-def own_contact(law: ContactLaw, nodes: Nodes, neighbours: int) -> OwnContact:
+def own_contact(law: ContactLaw, nodes: Nodes, neighbours: int, ahead=0.0) -> OwnContact:
     """The pairs that may touch with the nodes about here.
 
-    **Arguments:** `neighbours`: how many places along the arm two capsules must be apart to touch.
+    **Arguments:** `ahead`: how long after the step's begin the nodes are here [s]; `neighbours`: how many places along the arm two capsules must be apart to touch.
     """
     count = len(nodes.radius) - 1
     start, end = nodes.position[:-1], nodes.position[1:]
@@ -96,4 +104,5 @@ def own_contact(law: ContactLaw, nodes: Nodes, neighbours: int) -> OwnContact:
     nn = normal[:, :, None] * normal[:, None, :]
     damping = c[:, None, None] * nn + g[:, None, None] * (jnp.eye(3) - nn)
     matrices = (_on_nodes(size, y) for y in (k[:, None, None] * nn, damping))
-    return OwnContact(NodeForces(force, jnp.zeros_like(force), *matrices), nodes.position, nodes.velocity)
+    found = NodeForces(force, jnp.zeros_like(force), *matrices)
+    return OwnContact(found, nodes.position, nodes.velocity, jnp.asarray(ahead, float))

@@ -163,7 +163,7 @@ class World(eqx.Module):
             if self.suckers is not None:
                 parts.append(state.ties)
         if self.neighbours is not None:
-            parts.append(own_contact(self.law, nodes, self.neighbours))
+            parts.append(own_contact(self.law, nodes, self.neighbours, dt))
         return Together(tuple(parts))
 
 
