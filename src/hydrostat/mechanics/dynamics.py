@@ -307,11 +307,11 @@ def _skin_blocks(motion: Motion, skin: NodeForces, c_v, c_q):
     """The same blocks for what the surroundings add to the inertia of a node, c_v C + c_q K."""
     shape = motion.skin.Jv.shape
     R = small.matmul(motion.T_world.rotation[:, None], motion.skin.T.rotation)
-    S = (c_v * skin.damping + c_q * skin.stiffness).reshape(*shape[:2], 6, 6)
+    S = once((c_v * skin.damping + c_q * skin.stiffness).reshape(*shape[:2], 6, 6))
     zero = jnp.zeros_like(R)
     turn = jnp.concatenate([jnp.concatenate([R, zero], -1), jnp.concatenate([zero, R], -1)], -2)
     X = motion.skin.T.inverse().adjoint()
-    W = small.matmul(turn, jnp.concatenate([X, motion.skin.J], -1))
+    W = once(small.matmul(turn, jnp.concatenate([X, motion.skin.J], -1)))
     M = small.matmul(jnp.swapaxes(W, -1, -2), once(small.matmul(S, W)))
     return M[..., :6, :6], M[..., :6, 6:], M[..., 6:, 6:]
 

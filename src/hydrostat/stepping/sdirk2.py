@@ -117,7 +117,9 @@ class SDIRK2(AbstractStepper):
             now = _size(fixed_model, delta, c_q)
             # Anderson's acceleration with one step before, unless the operator is another one.
             bend = combine((1, delta), (-1, delta_before))
-            share = jnp.where((count > 0) & ~stale, _product(delta, bend) / jnp.maximum(_product(bend, bend), 1e-300), 0.0)
+            share = jnp.where(
+                (count > 0) & ~stale, _product(delta, bend) / jnp.maximum(_product(bend, bend), 1e-300), 0.0
+            )
             share = jnp.clip(share, -3.0, 1.0)
             new = combine((1, a), (1, delta), (-share, a), (share, a_before), (-share, bend))
             return new, a, delta, factors, now, jnp.where(count > 0, now / last, before), count + 1
