@@ -18,12 +18,14 @@ from hydrostat.control.feedback import (
     tabulated,
 )
 from hydrostat.control.nerves import Felt
+from hydrostat.errors import InputError
 from hydrostat.mechanics import kinematics
 from hydrostat.mechanics.contraction import muscle_forces
 from hydrostat.mechanics.dynamics import Coordinates, residual
 from hydrostat.mechanics.model import no_inputs
 from hydrostat.robots.octopus_arm import octopus_arm
-from hydrostat.scenarios.arm import hydrostat
+from hydrostat.scenarios.arm import hydrostat, nerves
+from hydrostat.stepping import rest_state
 
 COUNT, LENGTH = 6, 0.24
 SETTINGS = SimpleNamespace(drag=True, volume="exact")
@@ -154,6 +156,24 @@ def test_an_arm_of_one_arc_reaches_too():
     arm = hydrostat(octopus_arm(1, "strain"), SETTINGS).model.arm
     point = jnp.array([0.2, 0.05, 0.05])
     np.testing.assert_allclose(reached(arm, point)[1], point, rtol=0, atol=1e-9)
+
+
+def test_plans_are_made_for_an_arm_whose_volume_is_kept_exactly():
+    arm = hydrostat(octopus_arm(COUNT), SimpleNamespace(drag=True, volume="pressure", bulk_modulus=1e8))
+    assert arm.model.arm.segments.modes[-1] == "swell"
+    table = still_table(2)
+    for make in (
+        lambda: shape_to_point(arm.model.arm, jnp.array([0.2, 0.0, 0.0])),
+        lambda: make_servo(arm.model, table),
+    ):
+        with pytest.raises(InputError, match="volume kept exactly") as refused:
+            make()
+        assert "\n" not in str(refused.value)
+    # What a brain knows and feels has no swell.
+    assert arm.still.arm.segments.modes == MODEL.arm.segments.modes
+    servo = make_servo(arm.still, table)
+    memory = nerves(arm, servo).begin(rest_state(arm.model))
+    assert memory.brain.missing.shape == (COUNT, 3)
 
 
 # --- Courses

@@ -59,6 +59,20 @@ def test_points_are_reached_in_a_current_with_muscles_of_wrong_gains(run):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "name, settings, found",
+    [
+        ("arm-reach-target", {"targets": 1}, "error_max_mm"),
+        ("arm-fetch", {"load_g": 50.0, "seconds": 3.0, "feedback": True}, "mouth_distance_mm"),
+    ],
+)
+def test_feedback_works_alike_where_a_pressure_keeps_the_volume(run, name, settings, found):
+    exact, pressed = run(name, **settings), run(name, volume="pressure", **settings)
+    # Volumes differ by a few parts in 1e4, of an arm of 240 mm.
+    assert pressed[found] == pytest.approx(exact[found], abs=0.1)
+
+
+@pytest.mark.slow
 def test_nearly_all_of_a_hundred_points_are_reached(run):
     assert run("arm-reach-target")["success_rate"] >= 0.95
 

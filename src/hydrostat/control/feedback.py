@@ -16,11 +16,13 @@ from jaxtyping import Array, Float
 from hydrostat.bodies import Arm
 from hydrostat.compiling import quick_jit
 from hydrostat.control.nerves import AbstractBrain, Felt, Wanted
+from hydrostat.errors import InputError
 from hydrostat.lie import small
 from hydrostat.mechanics import kinematics
 from hydrostat.mechanics.contraction import muscle_lengths
 from hydrostat.mechanics.dynamics import Coordinates, residual
 from hydrostat.mechanics.model import Model, no_inputs
+from hydrostat.segments import SWELL
 
 _RIDGE = 1e-9  # of a segment's muscles' strength, so that their matrix can be inverted
 
@@ -68,6 +70,7 @@ def shape_to_point(arm: Arm, point: Float[Array, " 3"]) -> Float[Array, "n k"]:
     The first guess has the chord's length and direction as if arm and arc were continuous; what is missing is made up
     by the least changes, by Newton's method.
     """
+    _check_volume_kept(arm)
     segments, n = arm.segments, arm.count
     length = jnp.sum(segments.length)
     local = small.matvec(arm.T_world_base.rotation.T, point - arm.T_world_base.position)
@@ -102,6 +105,12 @@ def shape_to_point(arm: Arm, point: Float[Array, " 3"]) -> Float[Array, "n k"]:
 
     first = jnp.stack([parts[mode] for mode in segments.modes], -1)
     return jax.lax.scan(improve, first, None, length=_PLAN_ITERATIONS)[0]
+
+
+def _check_volume_kept(arm: Arm) -> None:
+    """Refuse an arm whose radius is a coordinate: which pressure holds a shape cannot be read off the shape."""
+    if SWELL in arm.segments.modes:
+        raise InputError("a plan needs the arm with its volume kept exactly; the segments of this one swell")
 
 
 class Course(NamedTuple):
@@ -213,6 +222,7 @@ def make_servo(model: Model, table: Table, *, rate: float = 8.0, stiffen: float 
 
     **Arguments:** `rate`: how fast errors fade [1/s]; `stiffen`: co-contraction of all muscles.
     """
+    _check_volume_kept(model.arm)
     segments = model.arm.segments
     turning = jnp.array([mode != "stretch" for mode in segments.modes])
     most = jnp.where(turning, _MOST_MISSING / segments.length[:, None], _MOST_MISSING)

@@ -39,7 +39,7 @@ class Hydrostat:
     model: Model
     water: Water
     still: Model
-    """The same in still water: what a brain knows."""
+    """What a brain knows: the same in still water, with a volume that is kept exactly."""
     anatomy: Anatomy
     length: float
     """At rest [m]."""
@@ -51,10 +51,14 @@ def hydrostat(spec: RobotSpec, settings, current=(0.0, 0.0, 0.0)) -> Hydrostat:
     assert robot.muscles is not None
     # All of the arm has one density, so that buoyancy is a share of its weight.
     weight = np.array(GRAVITY) * (1.0 - DENSITY / spec.material.density)
-    still = () if settings.drag else (0.0, 0.0)
-    water = Water(DENSITY, *still, current=current)
-    model = robot_model(robot, gravity=tuple(weight), points=1, skin_points=1, surroundings=water)
-    still = eqx.tree_at(lambda m: m.surroundings.current, model, jnp.zeros(3))
+    coefficients = () if settings.drag else (0.0, 0.0)
+
+    def made(robot: Robot, water: Water) -> Model:
+        return robot_model(robot, gravity=tuple(weight), points=1, skin_points=1, surroundings=water)
+
+    water = Water(DENSITY, *coefficients, current=current)
+    model = made(robot, water)
+    still = made(build_robot(spec), Water(DENSITY, *coefficients))
     return Hydrostat(robot, model, water, still, Anatomy.of(robot.muscles), float(robot.arm.length))
 
 

@@ -88,7 +88,7 @@ def reach_target(run: Run) -> Outcome:
 
 def _planned(arm: Hydrostat, point, seconds: float, begins, dt: float) -> Servo:
     """The servo for a reach to a point, that knows still water and perfect muscles."""
-    bent = _shape(arm.robot.arm, point)
+    bent = _shape(arm.still.arm, point)
     straight = jnp.zeros_like(bent)
     none = jnp.zeros((2, arm.anatomy.count))
     course = Course(jnp.array([0.0, seconds]), jnp.stack([straight, bent]), none, jnp.zeros(2))
