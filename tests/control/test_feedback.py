@@ -209,6 +209,15 @@ def test_a_course_passes_through_its_shapes_and_rests_there():
     np.testing.assert_array_equal(grip, course.grips[-1])
 
 
+def test_a_course_starts_at_its_first_shape():
+    course = make_course(TIMES + 0.3)
+    for time in (-1.0, 0.0, 0.2, 0.3):
+        shape, rate, grip = at(course, time)
+        np.testing.assert_array_equal(shape, course.shapes[0])
+        assert not np.any(rate)
+        np.testing.assert_array_equal(grip, course.grips[0])
+
+
 def test_the_rate_of_a_course_is_its_derivative():
     course, h = make_course(), 1e-5
     for time in (0.05, 0.2, 0.39, 0.41, 0.7, 0.95, 1.2, 1.45, 2.0):

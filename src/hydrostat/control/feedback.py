@@ -1,8 +1,13 @@
 """Commands with feedback: shapes of an arm that its muscles hold whatever their gains, a load or a current do.
 
-A plan is a course of shapes, bends and lengths of all segments over time. The servo feels the shape that the arm has
-and asks its muscles for a shape beyond the planned one, by how far and for how long the arm has stayed behind it.
-Which activations hold a shape follows from the balance of tissue and muscles of each segment alone.
+A plan is a `Course` of shapes, bends and lengths of all segments, gone through smoothly. It is tabulated step by step
+with the forces on the coordinates that inverse dynamics needs for it in still water. A `Servo` feels the shape that the
+arm has, and asks of the muscles those forces and, with the arm's mass matrix M and the error e,
+
+    M (3 w e' + 3 w^2 e + w^3 integral of e),
+
+under which errors of an arm without lag would fade as (1, t, t^2) exp(-w t). `holding_activations` says which
+activations exert such forces, segment by segment.
 """
 
 import dataclasses
@@ -25,6 +30,11 @@ from hydrostat.mechanics.model import Model, no_inputs
 from hydrostat.segments import SWELL
 
 _RIDGE = 1e-9  # of a segment's muscles' strength, so that their matrix can be inverted
+_PLAN_ITERATIONS = 12
+_SLACK = 1.03  # length of an arm over the distance that it reaches to
+_EASY_LENGTHS = (0.8, 1.4)  # over the rest length, that a plan starts from
+_BASE = 0.5  # of the arm, that turns it to the side
+_MOST_MISSING = 1.0  # rad s, or relative lengths times seconds, that the sum may reach
 
 
 def holding_activations(
@@ -125,7 +135,8 @@ class Course(NamedTuple):
     """1 for times at which the course stands still until a sucker holds something."""
 
     def at(self, time) -> tuple[Float[Array, "n k"], Float[Array, "n k"], Float[Array, " n"]]:
-        """The shape, its rate and the grip at a time."""
+        """The shape, its rate and the grip at a time; before the first time, as then."""
+        time = jnp.maximum(time, self.times[0])
         before = (time >= self.times).astype(float)
         here = before - jnp.concatenate([before[1:], jnp.zeros(1)])  # 1 for the piece that the time is in
         span = jnp.maximum(jnp.diff(self.times, append=self.times[-1:] + 1.0), 1e-9)
@@ -234,10 +245,3 @@ def make_servo(model: Model, table: Table, *, rate: float = 8.0, stiffen: float 
     )
     bare = dataclasses.replace(bare, constant_volume=False)
     return Servo(model, bare, table, jnp.asarray(rate, float), jnp.full(model.arm.count, stiffen), most)
-
-
-_PLAN_ITERATIONS = 12
-_SLACK = 1.03  # length of an arm over the distance that it reaches to
-_EASY_LENGTHS = (0.8, 1.4)  # over the rest length, that a plan starts from
-_BASE = 0.5  # of the arm, that turns it to the side
-_MOST_MISSING = 1.0  # rad s, or relative lengths times seconds, that the sum may reach
