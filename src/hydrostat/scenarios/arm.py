@@ -84,12 +84,13 @@ def nerves(arm: Hydrostat, brain: AbstractBrain, *, gains=None, world: World | N
 def simulate(run: Run, arm: Hydrostat, controller: Nerves, seconds: float, *, share=(0.0, 1.0)) -> Rows:
     """The motion of a driven arm, a row every step.
 
-    **Arguments:** `share`: of the scenario's progress that this run is.
+    **Arguments:** `share`: of the scenario's progress that this run is; the first one compiles for all.
     """
     simulation = Simulation(arm.model, 1e-3 * run.settings.dt_ms, stepper())
-    with run.compiling("compiling the arm"):
-        simulation.compile(seconds, controller)
     first, last = share
+    if first == 0.0:
+        with run.compiling("compiling the arm"):
+            simulation.compile(seconds, controller)
     with run.timed():
         return simulation.run(
             seconds, controller, on_progress=lambda done: run.progress("moving", first + done * (last - first))
