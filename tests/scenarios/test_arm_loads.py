@@ -3,17 +3,6 @@
 import pytest
 
 from hydrostat.errors import InputError
-from hydrostat.scenarios.runner import run_scenario
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    out = tmp_path_factory.mktemp("results")
-
-    def run(name, robot=None, **settings):
-        return run_scenario(name, robot, settings, out=out, figures=False)["metrics"]
-
-    return run
 
 
 def test_a_load_is_taken_from_the_ground_and_thrown(run):

@@ -4,6 +4,7 @@ import abc
 from typing import NamedTuple
 
 import equinox as eqx
+import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 
@@ -35,6 +36,12 @@ class NodeForces(NamedTuple):
     """K = -d(wrench)/d(displacement), positive semidefinite part; lower right block [N/m]."""
     damping: Float[Array, "n 6 6"]
     """C = -d(wrench)/d(twist), positive semidefinite part; lower right block [N s/m]."""
+
+
+def on_displacements(linear: Float[Array, "n 3 3"]) -> Float[Array, "n 6 6"]:
+    """Stiffness or damping against displacements of the nodes, none against turns."""
+    zero = jnp.zeros_like(linear)
+    return jnp.concatenate([jnp.concatenate([zero, zero], -1), jnp.concatenate([zero, linear], -1)], -2)
 
 
 class AbstractSurroundings(eqx.Module):

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from hydrostat.lie import small
-from hydrostat.mechanics.nodes import AbstractSurroundings, NodeForces, Nodes
+from hydrostat.mechanics.nodes import AbstractSurroundings, NodeForces, Nodes, on_displacements
 from hydrostat.surroundings.contact import ContactLaw
 from hydrostat.surroundings.pairs import closest_points
 
@@ -45,9 +45,7 @@ class OwnContact(AbstractSurroundings):
 
 def _on_nodes(size: Float[Array, "p n"], matrices: Float[Array, "p 3 3"]) -> Float[Array, "n 6 6"]:
     """The sums over the pairs of each node, as matrices that act on displacements only."""
-    linear = small.matmul(size.T, matrices.reshape(-1, 9)).reshape(-1, 3, 3)
-    zero = jnp.zeros_like(linear)
-    return jnp.concatenate([jnp.concatenate([zero, zero], -1), jnp.concatenate([zero, linear], -1)], -2)
+    return on_displacements(small.matmul(size.T, matrices.reshape(-1, 9)).reshape(-1, 3, 3))
 
 
 def own_contact(law: ContactLaw, nodes: Nodes, neighbours: int) -> OwnContact:

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from hydrostat.lie import small, so3
-from hydrostat.mechanics.nodes import AbstractSurroundings, NodeForces, Nodes
+from hydrostat.mechanics.nodes import AbstractSurroundings, NodeForces, Nodes, on_displacements
 from hydrostat.surroundings.shapes import scalar
 
 STIFFNESS = 98.0
@@ -105,12 +105,8 @@ class Suckers(AbstractSurroundings):
         G = _levers(self.lever)
         eased = small.matmul(G, small.matmul(self.inverse, jnp.swapaxes(G, -1, -2)))
         own = self.held[:, None, None] * (jnp.eye(3) - self.dt * stiff * eased)
-        zero = jnp.zeros_like(own)
-
-        def block(factor):
-            return jnp.concatenate([jnp.concatenate([zero, zero], -1), jnp.concatenate([zero, factor * own], -1)], -2)
-
-        return NodeForces(force, jnp.zeros_like(force), block(self.law.stiffness), block(self.law.damping))
+        stiffness, damping = (on_displacements(factor * own) for factor in (self.law.stiffness, self.law.damping))
+        return NodeForces(force, jnp.zeros_like(force), stiffness, damping)
 
     def moved(self, nodes: Nodes) -> BallState:
         """The ball at the end of a step that ended with the nodes here."""

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from hydrostat.lie import small
-from hydrostat.mechanics.nodes import AbstractSurroundings, NodeForces, Nodes
+from hydrostat.mechanics.nodes import AbstractSurroundings, NodeForces, Nodes, on_displacements
 
 DENSITY = 1022.0
 """Of sea water [kg/m^3], after Yekutieli et al. 2005."""
@@ -59,9 +59,7 @@ class Water(AbstractSurroundings):
         unit = flow_n / speed[:, None]
         own = unit[:, :, None] * unit[:, None, :]
         linear = across[:, None, None] * (jnp.eye(3) - outer_t + own) + 2.0 * lengthwise[:, None, None] * outer_t
-        n = len(nodes.radius)
-        zero = jnp.zeros((n, 3, 3))
-        damping = jnp.concatenate([jnp.concatenate([zero, zero], -1), jnp.concatenate([zero, linear], -1)], -2)
+        damping = on_displacements(linear)
         return NodeForces(force, jnp.zeros_like(force), jnp.zeros_like(damping), damping)
 
 
