@@ -239,10 +239,13 @@ class Reach(AbstractCommand):
 class Stiffen(_AbstractContraction):
     """All muscles contract, the radial ones twice as much, graded: the arm stiffens and keeps its shape."""
 
+    most: ClassVar[float] = 0.5
+    """Radial muscles cannot be more than fully active."""
+
     def __call__(self, time, anatomy):
         """All alike."""
         on = anatomy.grade * self._level(time, anatomy)
-        return anatomy.muscles(jnp.repeat(on[:, None], 4, 1), jnp.clip(2.0 * on, 0.0, 1.0))
+        return anatomy.muscles(jnp.repeat(on[:, None], 4, 1), 2.0 * on)
 
 
 class Fetch(AbstractCommand):
