@@ -137,6 +137,8 @@ class _AbstractContraction(AbstractCommand):
 class Elongate(_AbstractContraction):
     """Radial muscles contract: the arm, or a part of it, becomes longer and thinner."""
 
+    __init__ = _AbstractContraction.__init__
+
     def __call__(self, time, anatomy):
         """The radial muscles, all alike."""
         return anatomy.muscles(jnp.zeros((anatomy.count, 4)), self._level(time, anatomy))
@@ -144,6 +146,8 @@ class Elongate(_AbstractContraction):
 
 class Shorten(_AbstractContraction):
     """Longitudinal muscles contract: the arm, or a part of it, becomes shorter and thicker."""
+
+    __init__ = _AbstractContraction.__init__
 
     def __call__(self, time, anatomy):
         """The longitudinal muscles, all alike."""
@@ -241,6 +245,8 @@ class Stiffen(_AbstractContraction):
 
     most: ClassVar[float] = 0.5
     """Radial muscles cannot be more than fully active."""
+
+    __init__ = _AbstractContraction.__init__
 
     def __call__(self, time, anatomy):
         """All alike."""
