@@ -28,6 +28,7 @@ from hydrostat.mechanics.contraction import muscle_lengths
 from hydrostat.mechanics.dynamics import Coordinates, residual
 from hydrostat.mechanics.model import Model, no_inputs
 from hydrostat.segments import SWELL
+from hydrostat.surroundings.water import Water
 
 _RIDGE = 1e-9  # of a segment's muscles' strength, so that their matrix can be inverted
 _PLAN_ITERATIONS = 12
@@ -199,7 +200,7 @@ class Servo(AbstractBrain):
 
     model: Model
     bare: Model
-    """The same arm with nothing but its mass."""
+    """The same arm with nothing but its mass, and that of the water it carries along."""
     table: Table
     rate: Float[Array, ""]
     """w, how fast errors fade [1/s]."""
@@ -237,10 +238,12 @@ def make_servo(model: Model, table: Table, *, rate: float = 8.0, stiffen: float 
     segments = model.arm.segments
     turning = jnp.array([mode != "stretch" for mode in segments.modes])
     most = jnp.where(turning, _MOST_MISSING / segments.length[:, None], _MOST_MISSING)
+    carried = None if model.surroundings is None else model.surroundings.entrained()
+    water = None if carried is None else Water(carried.density, normal=0.0, tangential=0.0, added_mass=1.0)
     bare = eqx.tree_at(
         lambda m: (m.gravity, m.damping, m.stiffness, m.tissue, m.muscles, m.surroundings),
         model,
-        (jnp.zeros(3), jnp.zeros_like(model.damping), jnp.zeros_like(model.stiffness), None, None, None),
+        (jnp.zeros(3), jnp.zeros_like(model.damping), jnp.zeros_like(model.stiffness), None, None, water),
         is_leaf=lambda x: x is None,
     )
     bare = dataclasses.replace(bare, constant_volume=False)

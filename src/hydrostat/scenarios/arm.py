@@ -24,7 +24,7 @@ from hydrostat.robots.spec import RobotSpec
 from hydrostat.scenarios.base import Run
 from hydrostat.stepping import SDIRK2, Rows, Simulation, State
 from hydrostat.stepping.base import positions, velocities
-from hydrostat.surroundings.water import DENSITY, Water
+from hydrostat.surroundings.water import ADDED_MASS, DENSITY, Water
 from hydrostat.surroundings.world import World
 from hydrostat.viewer import Line, Tube, write_replay
 
@@ -56,9 +56,10 @@ def hydrostat(spec: RobotSpec, settings, current=(0.0, 0.0, 0.0)) -> Hydrostat:
     def made(robot: Robot, water: Water) -> Model:
         return robot_model(robot, gravity=tuple(weight), points=1, skin_points=1, surroundings=water)
 
-    water = Water(DENSITY, *coefficients, current=current)
+    added = ADDED_MASS if getattr(settings, "added_mass", False) else None
+    water = Water(DENSITY, *coefficients, current=current, added_mass=added)
     model = made(robot, water)
-    still = made(build_robot(spec), Water(DENSITY, *coefficients))
+    still = made(build_robot(spec), Water(DENSITY, *coefficients, added_mass=added))
     return Hydrostat(robot, model, water, still, Anatomy.of(robot.muscles), float(robot.arm.length))
 
 

@@ -8,6 +8,7 @@ _HYDROSTATS = "muscular arms: robots with [muscles]"
 
 _WATER_KEYS = (
     Key("drag", True, "", "whether water resists; buoyancy stays"),
+    Key("added_mass", False, "", "whether the water that is pushed aside adds to the mass of what moves"),
     Key("dt_ms", 5.0, "ms", "time step", above=0.0, most=100.0),
     Key("volume", "exact", "", "how the arm keeps its volume: exact, the radius follows the stretch; pressure, the "
         "radius moves by itself against the bulk modulus", options=("exact", "pressure")),
