@@ -32,8 +32,8 @@ from hydrostat.surroundings.water import Water
 
 _RIDGE = 1e-9  # of a segment's muscles' strength, so that their matrix can be inverted
 _PLAN_ITERATIONS = 12
-_SLACK = 1.03  # length of an arm over the distance that it reaches to
-_EASY_LENGTHS = (0.8, 1.4)  # over the rest length, that a plan starts from
+_SLACK = 1.08  # length of an arm over the distance that it reaches to: with less, its base must bend sharply
+_EASY_LENGTHS = (0.8, 1.5)  # over the rest length, that a plan starts from
 _BASE = 0.5  # of the arm, that turns it to the side
 _MOST_MISSING = 1.0  # rad s, or relative lengths times seconds, that the sum may reach
 
