@@ -1,8 +1,12 @@
 """Suckers: springs with dampers between nodes of an arm and the material of a ball that they hold.
 
-A sucker ties the node's centre to the point of the ball's frame where it was when it took hold: nothing jumps then, and
-whatever pulls the two apart, along or across, is resisted; both momenta are conserved. Within a step the ball answers:
-its motion follows from the nodes', implicitly, so that a light arm with a heavy load needs no small steps.
+A sucker ties the node's centre to the point of the ball's frame where it was when it took hold: the spring starts from
+nothing, the damper from the velocity at which the two met. Whatever pulls them apart by d, along or across, is resisted
+with k d + c d'. What one loses of linear momentum the other gains. Of angular momentum that holds for the spring, which
+pulls along d; the damper, whose force acts on either at its own end, leaves c d x d' per time, little while d is.
+
+Within a step the ball answers: its motion follows from the nodes', implicitly, so that a light arm with a heavy load
+needs no small steps.
 """
 
 from typing import NamedTuple
