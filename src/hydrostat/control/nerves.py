@@ -14,6 +14,7 @@ from jaxtyping import Array, Float, PyTree
 
 from hydrostat.control.commands import AbstractCommand, Anatomy
 from hydrostat.mechanics.model import Inputs, Model, no_inputs
+from hydrostat.segments import SWELL
 from hydrostat.stepping import AbstractController, State
 from hydrostat.stepping.base import nodes_of, positions, velocities
 from hydrostat.surroundings.world import World, WorldState, nodes_ahead
@@ -23,7 +24,7 @@ class Felt(NamedTuple):
     """What a brain knows of its arm."""
 
     q: Float[Array, "n k"]
-    """Bends and lengths of the segments."""
+    """Bends and lengths of the segments; a swell is not felt."""
     v: Float[Array, "n k"]
     """Their rates."""
     held: Float[Array, " n"]
@@ -167,4 +168,5 @@ class Nerves(AbstractController):
     def _felt(self, state: State, world: WorldState | None) -> Felt:
         n = self.model.arm.count
         held = jnp.zeros(n) if world is None else jnp.max(world.held.reshape(n, -1), -1)
-        return Felt(state.q, state.v, held)
+        k = len([mode for mode in self.model.arm.segments.modes if mode != SWELL])  # swell is the last one
+        return Felt(state.q[:, :k], state.v[:, :k], held)

@@ -18,6 +18,7 @@ from jaxtyping import Array, Float
 
 from hydrostat.compiling import once
 from hydrostat.lie import SE3, se3, small
+from hydrostat.mechanics.added_mass import added_inertia, added_wrench, entrained
 from hydrostat.mechanics.contraction import muscle_forces, muscle_operator
 from hydrostat.mechanics.elasticity import elastic_forces, local_operator
 from hydrostat.mechanics.girth import girth_forces, girth_operator
@@ -38,7 +39,7 @@ from hydrostat.mechanics.motion import (
     split,
     unrolling,
 )
-from hydrostat.mechanics.nodes import NodeForces
+from hydrostat.mechanics.nodes import Entrained, NodeForces
 from hydrostat.mechanics.points import Points, bracket, carried_twist, gathered_wrench, gyroscopic
 from hydrostat.mechanics.pull import wire_couplings, wire_forces
 
@@ -90,6 +91,7 @@ def residual(model: AnyModel, x: Coordinates, v: Coordinates, a: Coordinates, in
     """What is missing for the accelerations a to be those of the motion: forces needed minus forces there."""
     base, motions = motions_of(model, x, v, a, inputs)
     skins = _on_skin(model, motions, x, inputs)
+    water = entrained(inputs)
 
     on_base, on_coordinates = jnp.zeros(6), []
     for i, (arm, motion, skin) in enumerate(zip(branches(model), motions, skins, strict=True)):
@@ -97,7 +99,7 @@ def residual(model: AnyModel, x: Coordinates, v: Coordinates, a: Coordinates, in
             split(model, part)[i]
             for part in (x.q, v.q, a.q, inputs.force, inputs.follower, inputs.torque, inputs.wires, inputs.activation)
         )
-        at_base, on_q = _local_wrenches(arm, motion, qdd, force, follower, skin)
+        at_base, on_q = _local_wrenches(arm, motion, qdd, force, follower, skin, water, model.gravity)
         on_q = on_q + elastic_forces(arm, q, qd) + wire_forces(arm, q, qd, wires) - torque
         on_q = on_q + muscle_forces(arm, q, qd, activation) + girth_forces(arm, q, qd, qdd)
         F, on_q = _to_base(motion.tips, at_base, on_q)
@@ -121,16 +123,24 @@ def _on_skin(model: AnyModel, motions: list[Motion], x: Coordinates, inputs: Inp
     return [jax.tree.map(lambda y, i=i: y[ends[i] : ends[i + 1]], forces) for i in range(len(motions))]
 
 
-def _local_wrenches(arm: Model, motion: Motion, a, force, follower, skin: NodeForces | None):
+def _local_wrenches(
+    arm: Model, motion: Motion, a, force, follower, skin: NodeForces | None, water: Entrained | None, gravity
+):
     """What the masses of each segment need, less the loads: on its base and on its own coordinates."""
 
-    def needed(inertia, points: Points, V_base, A_base, a):
+    def moving(points: Points, V_base, A_base, a):
         V = carried_twist(points.T, V_base) + points.Jv
-        A = carried_twist(points.T, A_base) + small.matvec(points.J, a) + points.c + bracket(V, points.Jv)
+        return V, carried_twist(points.T, A_base) + small.matvec(points.J, a) + points.c + bracket(V, points.Jv)
+
+    def needed(inertia, V, A):
         return inertia * A + gyroscopic(V, inertia * V)
 
-    # Gauss points.
-    f = needed(arm.inertia, motion.inner, motion.V[:, None], motion.A[:, None], a[:, None])
+    # Gauss points, with the water that they carry along.
+    V, A = moving(motion.inner, motion.V[:, None], motion.A[:, None], a[:, None])
+    f = needed(arm.inertia, V, A)
+    if water is not None:
+        R = small.matmul(motion.T_world.rotation[:, None], motion.inner.T.rotation)
+        f = f + added_wrench(added_inertia(arm, water), R, V, A, water, gravity)
     f = once(f)
     at_base = jnp.sum(gathered_wrench(motion.inner.T, f), 1)
     on_q = jnp.sum(_projected(motion.inner.J, f), 1)
@@ -149,7 +159,7 @@ def _local_wrenches(arm: Model, motion: Motion, a, force, follower, skin: NodeFo
             continue
         i = places.segment
         if places is arm.lumps:
-            f = needed(arm.lump_inertia, points, motion.V[i], motion.A[i], a[i])
+            f = needed(arm.lump_inertia, *moving(points, motion.V[i], motion.A[i], a[i]))
         else:
             R = small.matmul(motion.T_world.rotation[i], points.T.rotation)
             f = -(_in_axes(R, force[:, :3], force[:, 3:]) + follower)
@@ -211,7 +221,7 @@ def factor(model: AnyModel, x: Coordinates, v: Coordinates, c_v, c_q, inputs: In
             local = local + muscle_operator(arm, q, rate, c_v, c_q, activation)
         if arm.girth_inertia is not None:
             local = local + girth_operator(arm, q)
-        factors, inertia = _factor_arm(arm, motion, local, skin, c_v, c_q)
+        factors, inertia = _factor_arm(arm, motion, local, skin, entrained(inputs), c_v, c_q)
         mount = model.mounts[i] if isinstance(model, Branched) else SE3.identity()
         X = mount.inverse().adjoint()
         total = total + small.matmul(X.T, small.matmul(inertia, X))
@@ -226,9 +236,10 @@ def factor(model: AnyModel, x: Coordinates, v: Coordinates, c_v, c_q, inputs: In
     return factors._replace(wires=_factor_wires(model, factors, x, v, c_v, c_q, inputs))
 
 
-def _factor_arm(arm: Model, motion: Motion, local, skin: NodeForces | None, c_v, c_q):
+def _factor_arm(arm: Model, motion: Motion, local, skin: NodeForces | None, water: Entrained | None, c_v, c_q):
     """The factors of one arm, and the articulated inertia that its base feels."""
-    bb, bq, qq = (jnp.sum(y, 1) for y in _mass_blocks(motion.inner, arm.inertia))
+    inertia = arm.inertia if water is None else arm.inertia + added_inertia(arm, water)
+    bb, bq, qq = (jnp.sum(y, 1) for y in _mass_blocks(motion.inner, inertia))
     if arm.lump_inertia.shape[0]:
         member = _membership(arm, arm.lumps.segment)
         more = (_collected(member, y) for y in _mass_blocks(motion.lumps, arm.lump_inertia))

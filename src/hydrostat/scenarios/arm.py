@@ -25,7 +25,7 @@ from hydrostat.scenarios.base import Run
 from hydrostat.stepping import SDIRK2, Rows, Simulation, State
 from hydrostat.stepping.base import positions, velocities
 from hydrostat.stepping.sdirk2 import GAMMA
-from hydrostat.surroundings.water import DENSITY, Water
+from hydrostat.surroundings.water import ADDED_MASS, DENSITY, Water
 from hydrostat.surroundings.world import World
 from hydrostat.viewer import Line, Tube, write_replay
 
@@ -40,7 +40,7 @@ class Hydrostat:
     model: Model
     water: Water
     still: Model
-    """The same in still water: what a brain knows."""
+    """What a brain knows: the same in still water, with a volume that is kept exactly."""
     anatomy: Anatomy
     length: float
     """At rest [m]."""
@@ -52,10 +52,15 @@ def hydrostat(spec: RobotSpec, settings, current=(0.0, 0.0, 0.0)) -> Hydrostat:
     assert robot.muscles is not None
     # All of the arm has one density, so that buoyancy is a share of its weight.
     weight = np.array(GRAVITY) * (1.0 - DENSITY / spec.material.density)
-    still = () if settings.drag else (0.0, 0.0)
-    water = Water(DENSITY, *still, current=current)
-    model = robot_model(robot, gravity=tuple(weight), points=1, skin_points=1, surroundings=water)
-    still = eqx.tree_at(lambda m: m.surroundings.current, model, jnp.zeros(3))
+    coefficients = () if settings.drag else (0.0, 0.0)
+
+    def made(robot: Robot, water: Water) -> Model:
+        return robot_model(robot, gravity=tuple(weight), points=1, skin_points=1, surroundings=water)
+
+    added = ADDED_MASS if getattr(settings, "added_mass", False) else None
+    water = Water(DENSITY, *coefficients, current=current, added_mass=added)
+    model = made(robot, water)
+    still = made(build_robot(spec), Water(DENSITY, *coefficients, added_mass=added))
     return Hydrostat(robot, model, water, still, Anatomy.of(robot.muscles), float(robot.arm.length))
 
 
@@ -81,12 +86,13 @@ def nerves(arm: Hydrostat, brain: AbstractBrain, *, gains=None, world: World | N
 def simulate(run: Run, arm: Hydrostat, controller: Nerves, seconds: float, *, share=(0.0, 1.0)) -> Rows:
     """The motion of a driven arm, a row every step.
 
-    **Arguments:** `share`: of the scenario's progress that this run is.
+    **Arguments:** `share`: of the scenario's progress that this run is; the first one compiles for all.
     """
     simulation = Simulation(arm.model, 1e-3 * run.settings.dt_ms, stepper())
-    with run.compiling("compiling the arm"):
-        simulation.compile(seconds, controller)
     first, last = share
+    if first == 0.0:
+        with run.compiling("compiling the arm"):
+            simulation.compile(seconds, controller)
     with run.timed():
         return simulation.run(
             seconds, controller, on_progress=lambda done: run.progress("moving", first + done * (last - first))

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from hydrostat.lie import small
-from hydrostat.mechanics.nodes import AbstractSurroundings, NodeForces, Nodes
+from hydrostat.mechanics.nodes import AbstractSurroundings, NodeForces, Nodes, on_displacements
 from hydrostat.surroundings.contact import ContactLaw
 from hydrostat.surroundings.pairs import closest_points
 
@@ -43,16 +43,14 @@ class OwnContact(AbstractSurroundings):
 
 def _on_nodes(size: Float[Array, "p n"], matrices: Float[Array, "p 3 3"]) -> Float[Array, "n 6 6"]:
     """The sums over the pairs of each node, as matrices that act on displacements only."""
-    linear = small.matmul(size.T, matrices.reshape(-1, 9)).reshape(-1, 3, 3)
-    zero = jnp.zeros_like(linear)
-    return jnp.concatenate([jnp.concatenate([zero, zero], -1), jnp.concatenate([zero, linear], -1)], -2)
+    return on_displacements(small.matmul(size.T, matrices.reshape(-1, 9)).reshape(-1, 3, 3))
 
 
 def own_contact(law: ContactLaw, nodes: Nodes, neighbours: int, dt) -> OwnContact:
     """The pairs that may touch with the nodes about here.
 
-    **Arguments:** `dt`: how long the step is [s]; `neighbours`: how many places along the arm two capsules must be apart
-    to touch.
+    **Arguments:** `dt`: how long the step is [s]; `neighbours`: how many places along the arm two capsules must be
+    apart to touch.
     """
     count = len(nodes.radius)
     vector, matrix = jnp.zeros((count, 3)), jnp.zeros((count, 6, 6))
