@@ -9,6 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from hydrostat.compiling import once
+
 
 class Nodes(NamedTuple):
     """The material points that arms offer to their surroundings, in world axes, arm after arm and base to tip."""
@@ -51,7 +53,7 @@ class Entrained(NamedTuple):
 
 def on_displacements(linear: Float[Array, "n 3 3"]) -> Float[Array, "n 6 6"]:
     """Stiffness or damping against displacements of the nodes, none against turns."""
-    return jnp.pad(linear, ((0, 0), (3, 0), (3, 0)))
+    return jnp.pad(once(linear), ((0, 0), (3, 0), (3, 0)))
 
 
 class AbstractSurroundings(eqx.Module):

@@ -151,6 +151,7 @@ class NodeSums(NamedTuple):
 
         Since hat(r) n = 0, K is all linear, and C is g (r^2 I - r r^T), g hat(r) and C itself.
         """
+        self = once(self)
         identity, zero = jnp.eye(3, dtype=self.force.dtype), jnp.zeros_like(self.stiffness)
         g, g_r2 = self.friction[:, None, None], jnp.trace(self.friction_spin, axis1=-2, axis2=-1)[:, None, None]
         coupling = so3.hat(self.friction_lever)
