@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from hydrostat import _terminal as terminal
 from hydrostat._version import __version__
 from hydrostat.errors import InputError, UnsolvedError, shown
-from hydrostat.robots.catalogue import ROBOTS, find_robot
+from hydrostat.robots.catalogue import ROBOTS, find_arm
 from hydrostat.robots.file import format_robot
 from hydrostat.scenarios.catalogue import SCENARIOS, find_scenario
 
@@ -199,7 +199,7 @@ def _new(options) -> int:
     path = Path(options.file)
     if path.suffix != ".toml":
         raise InputError(f"the file must end in .toml; got {shown(options.file)}")
-    text = format_robot(find_robot(options.like))
+    text = format_robot(find_arm(options.like))
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
