@@ -1,7 +1,7 @@
 """A segment as a chain of small rigid manipulators, each with two revolute joints and a prismatic one (RRP).
 
 After Emet, Gur and Dede (2023), equations 7 to 13 and table I, corrected. An arc of angle theta, azimuth phi and length
-l is replaced by the chords between N + 1 equally spaced points. Neighbouring chords meet at theta / N, and the first and
+l is replaced by the chords between N + 1 equally spaced points. Neighbouring chords meet at theta / N, the first and
 the last chord meet the arc's tangents at theta / 2N. The scheme `exact` has both half angles and the chords' length; it
 ends where the arc ends, turned as the arc is. The scheme `paper` is the printed one: no half angle at the end, and
 pieces of the arc's length instead of its chords'.
