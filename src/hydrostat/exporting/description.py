@@ -60,12 +60,14 @@ class Link:
 
 @dataclass(frozen=True)
 class Tendon:
-    """A tendon through sites, straight from one to the next."""
+    """A tendon: straight from site to site, or guided all along, which is linear in the joint values."""
 
     name: str
-    sites: tuple[str, ...]
     most: float
     """Largest tension its motor pulls with [N]."""
+    sites: tuple[str, ...] = ()
+    lever: Mapping[str, float] = field(default_factory=dict)
+    """Of a guided tendon: its change of length per joint value, by joint [m/rad or 1]."""
 
 
 class Chain(Protocol):

@@ -2,9 +2,9 @@
 
 A section of length l bends at its middle, where the tangents of its ends meet: a chain of such sections follows an arc
 to second order in l, and it is as soft as the arm when a hinge has the stiffness EI / l and a slide EA / l. The half
-before the hinges keeps the direction of the section before, the half behind them that of the next. Two hinges in a row
-turn about the axis too, by half the product of their angles; so their order alternates from section to section, and
-what is left of the spin is of second order as well.
+before the hinges is part of the link before, the half behind them is part of the next. Two hinges in a row turn about
+the axis too, by half the product of their angles, and a slide lengthens one half and not the other; so the joints'
+order alternates from section to section, and what is left of either is of second order as well.
 """
 
 from collections.abc import Mapping
@@ -14,10 +14,11 @@ from itertools import pairwise
 import numpy as np
 
 from hydrostat.bodies import Arm
-from hydrostat.exporting.description import Joint, Limb, Link, Shape, Tendon
+from hydrostat.exporting.description import Joint, Limb, Link, Shape
 from hydrostat.exporting.limits import Limits, hinge_range, slide_range
-from hydrostat.exporting.sections import follow, followed
-from hydrostat.exporting.solids import Solid, frustum, lump
+from hydrostat.exporting.sections import follow, followed, joint_order
+from hydrostat.exporting.solids import frustum, lump, lumps_along
+from hydrostat.exporting.tendons import add_tendons, section_end
 from hydrostat.robots.build import Robot, build_robot
 from hydrostat.robots.mechanical import robot_model
 from hydrostat.robots.spec import RobotSpec
@@ -25,7 +26,6 @@ from hydrostat.segments import StrutSegment
 
 HINGES = {"bend_x": (1.0, 0.0, 0.0), "bend_y": (0.0, 1.0, 0.0), "twist": (0.0, 0.0, 1.0)}
 SLIDES = {"shear_x": (1.0, 0.0, 0.0), "shear_y": (0.0, 1.0, 0.0), "stretch": (0.0, 0.0, 1.0)}
-_TENSION = 0.5  # of EA: what a tendon's motor pulls with at most, assumed
 _LARGEST_STEP = 2e-3  # s
 _STEP_OF_PERIOD = 0.5  # step times the highest frequency of a joint on its spring
 
@@ -85,9 +85,24 @@ def elastic_links(spec: RobotSpec, prefix: str, base: str, sections: int, limits
     strut = isinstance(robot.arm.segments, StrutSegment)
     marks = np.concatenate([[0.0], np.cumsum([segment.length for segment in cut.segments])])
 
-    links: list[Link] = []
-    parent, at = base, np.zeros(3)
+    lumps = lumps_along(spec.masses, marks)
+    links = [Link(f"{prefix}_root", base, np.zeros(3), np.eye(3))]
     for i, (name, segment) in enumerate(zip(names, cut.segments, strict=True)):
+        half, (first, last) = 0.5 * segment.length, segment.radius
+        middle, before = 0.5 * (first + last), links[-1]
+        start = section_end(before) if i else 0.0  # of the section, in the frame of the link before
+        hinge = segment.length if strut else half  # from the section's start
+        halves = ((0.0, (first, middle)), (half - hinge, (middle, last)))
+        solids = [[frustum(z, half, radii, spec.material.density)] for z, radii in halves]
+        for mass, place in lumps.get(i, []):
+            far = int(place > half)
+            solids[far].append(lump(mass.mass, mass.inertia, place - far * hinge))
+        tubes = [_tube(radii, z, half) for z, radii in halves]
+        links[-1] = replace(
+            before,
+            solids=(*before.solids, *(solid.moved(start) for solid in solids[0])),
+            shapes=(*before.shapes, _moved(tubes[0], start)),
+        )
         joints = {
             mode: Joint(
                 name=f"{name}_{mode}",
@@ -103,40 +118,16 @@ def elastic_links(spec: RobotSpec, prefix: str, base: str, sections: int, limits
             for column, mode in enumerate(robot.arm.segments.modes)
             if mode in segment.modes
         }
-        lower, upper = _halves(segment, spec.material.density, strut)
-        span = segment.length if strut else 0.5 * segment.length
-        start = -0.5 * segment.length if strut else 0.0
-        for mass in spec.masses:
-            place = mass.place * marks[-1]
-            if mass.mass > 0.0 and (marks[i] < place <= marks[i + 1] or (i == 0 and place == 0.0)):
-                local = place - marks[i]
-                if local <= 0.5 * segment.length:
-                    lower += (lump(mass.mass, mass.inertia, local),)
-                else:
-                    upper += (lump(mass.mass, mass.inertia, local - span),)
-        middle = 0.5 * (segment.radius[0] + segment.radius[1])
-        slides = tuple(joints[mode] for mode in SLIDES if mode in joints)
-        order = ("bend_x", "bend_y", "twist") if i % 2 == 0 else ("bend_y", "bend_x", "twist")
-        hinges = tuple(joints[mode] for mode in order if mode in joints)
-        half = 0.5 * segment.length
-        links.append(
-            Link(f"{name}_root", parent, at, np.eye(3), slides, lower, (_tube((segment.radius[0], middle), 0.0, half),))
-        )
-        links.append(
-            Link(
-                name,
-                f"{name}_root",
-                np.array([0.0, 0.0, span]),
-                np.eye(3),
-                hinges,
-                upper,
-                (_tube((middle, segment.radius[1]), start, half),),
-            )
-        )
-        parent, at = name, np.array([0.0, 0.0, start + half])
-    links.append(Link(f"{prefix}_tip", parent, at, np.eye(3)))
-    links, tendons = _with_tendons(cut, prefix, base, names, links)
+        order = tuple(joints[mode] for mode in joint_order(i, strut) if mode in joints)
+        at = np.array([0.0, 0.0, start + hinge])
+        links.append(Link(name, before.name, at, np.eye(3), order, tuple(solids[1]), (tubes[1],)))
+    links.append(Link(f"{prefix}_tip", names[-1], np.array([0.0, 0.0, section_end(links[-1])]), np.eye(3)))
+    links, tendons = add_tendons(cut, prefix, names, links)
     return Limb(chain, tuple(links), tendons, _timestep(links))
+
+
+def _moved(shape: Shape, z: float) -> Shape:
+    return replace(shape, position=(0.0, 0.0, shape.position[2] + z))
 
 
 def joint_springs(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
@@ -152,46 +143,9 @@ def joint_springs(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(stiffness) / square, np.asarray(model.damping) / square
 
 
-def _halves(segment, density: float, strut: bool) -> tuple[tuple[Solid, ...], tuple[Solid, ...]]:
-    """The matter before and behind the hinges; a strut's hinges are at its end."""
-    half, (a, b) = 0.5 * segment.length, segment.radius
-    middle = 0.5 * (a + b)
-    return (frustum(0.0, half, (a, middle), density),), (frustum(-half if strut else 0.0, half, (middle, b), density),)
-
-
 def _tube(radii: tuple[float, float], start: float, length: float) -> Shape:
     """A capsule as long and as wide as a piece of arm."""
     return Shape("capsule", (0.5 * (radii[0] + radii[1]), length), (0.0, 0.0, start + 0.5 * length))
-
-
-def _with_tendons(cut: RobotSpec, prefix: str, base: str, names, links) -> tuple[list[Link], tuple[Tendon, ...]]:
-    """Sites at the ends of the sections that each tendon passes, and the tendons through them."""
-    sites: dict[str, dict[str, tuple[float, float, float]]] = {}
-    ends = {name: child.position[2] for name, child in ((link.parent, link) for link in links) if name is not None}
-    tendons = []
-    area = np.pi * cut.segments[0].radius[0] ** 2
-    for number, tendon in enumerate(cut.tendons, 1):
-        offsets, turns = cut.offsets(tendon), cut.turns(tendon)
-        passed = list(offsets)
-        marks = [(offsets[passed[0]][0], turns[passed[0]][0])] + [(offsets[i][1], turns[i][1]) for i in passed]
-        course = []
-        for step, (offset, turn) in enumerate(marks):
-            section = passed[0] - 2 + step  # the section at whose end the tendon is, -1 for the base
-            link = base if section < 0 else names[section]
-            azimuth = np.deg2rad(tendon.azimuth_deg + turn)
-            height = 0.0 if section < 0 else float(ends[link])
-            name = f"{prefix}_tendon_{number}_site_{step}"
-            place = (float(offset * np.cos(azimuth)), float(offset * np.sin(azimuth)), height)
-            sites.setdefault(link, {})[name] = place
-            course.append(name)
-        tendons.append(
-            Tendon(f"{prefix}_tendon_{number}", tuple(course), _TENSION * cut.material.youngs_modulus * area)
-        )
-    found = [replace(link, sites=sites[link.name]) if link.name in sites else link for link in links]
-    if base in sites:  # the base is not ours: a link of no mass on it carries its sites
-        carrier = Link(f"{prefix}_anchor", base, np.zeros(3), np.eye(3), sites=sites[base])
-        found.insert(0, carrier)
-    return found, tuple(tendons)
 
 
 def _timestep(links: list[Link]) -> float:

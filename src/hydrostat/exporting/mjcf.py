@@ -5,14 +5,16 @@ from xml.etree import ElementTree as ET
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from hydrostat.errors import InputError
 from hydrostat.exporting import xml
-from hydrostat.exporting.description import Joint, Link, Shape, Twin
+from hydrostat.exporting.description import Joint, Link, Shape, Tendon, Twin
 from hydrostat.exporting.solids import Solid, together
 from hydrostat.exporting.xml import number, numbers
 from hydrostat.mechanics.model import GRAVITY
 
 SEA_WATER = 1025.0  # kg/m^3
 _VISCOSITY = 1.09e-3  # Pa s, sea water at 20 degrees
+_MOST_NESTED = 95  # bodies within bodies: its reader of XML stops at 100 elements
 _LOOK_FORWARD = (0.0, 1.0, 0.0, 0.0)  # MuJoCo's cameras look along -z
 # Limbs touch what is in the world, and neither themselves nor each other: their pieces overlap.
 _TOUCH = {"contype": "2", "conaffinity": "1"}
@@ -25,6 +27,7 @@ def write_mjcf(twin: Twin, *, water: bool = False) -> tuple[str, list[str]]:
     share of every body's weight.
     """
     xml.check(twin)
+    _check_depth(twin)
     root = ET.Element("mujoco", model=twin.name)
     ET.SubElement(root, "compiler", angle="radian", autolimits="true", inertiafromgeom="false")
     option = {"timestep": number(twin.timestep), "gravity": numbers(GRAVITY), "integrator": "implicitfast"}
@@ -41,9 +44,7 @@ def write_mjcf(twin: Twin, *, water: bool = False) -> tuple[str, list[str]]:
     if twin.tendons:
         tendons, actuators = ET.SubElement(root, "tendon"), ET.SubElement(root, "actuator")
         for tendon in twin.tendons:
-            spatial = ET.SubElement(tendons, "spatial", name=tendon.name, width="0.001")
-            for site in tendon.sites:
-                ET.SubElement(spatial, "site", site=site)
+            _tendon(tendons, tendon)
             # A motor's force lengthens its tendon: pulling is negative.
             pull = {"name": f"{tendon.name}_pull", "tendon": tendon.name, "gear": "-1"}
             ET.SubElement(actuators, "motor", pull, ctrlrange=numbers((0.0, tendon.most)))
@@ -51,6 +52,31 @@ def write_mjcf(twin: Twin, *, water: bool = False) -> tuple[str, list[str]]:
     if any(rests) and not any(link.free for link in twin.links):
         ET.SubElement(ET.SubElement(root, "keyframe"), "key", name="rest", qpos=numbers(rests))
     return xml.text(root, twin, twin.left_out), list(twin.left_out)
+
+
+def _tendon(tendons: ET.Element, tendon: Tendon) -> None:
+    """A tendon through sites, or one that adds up joint values."""
+    if tendon.sites:
+        spatial = ET.SubElement(tendons, "spatial", name=tendon.name, width="0.001")
+        for site in tendon.sites:
+            ET.SubElement(spatial, "site", site=site)
+        return
+    fixed = ET.SubElement(tendons, "fixed", name=tendon.name)
+    for joint, lever in tendon.lever.items():
+        ET.SubElement(fixed, "joint", joint=joint, coef=number(lever))
+
+
+def _check_depth(twin: Twin) -> None:
+    """Refuse a chain that is longer than MuJoCo reads: each body is an element within its parent's."""
+    depth: dict[str | None, int] = {None: 0}
+    for link in twin.links:
+        depth[link.name] = depth[link.parent] + 1
+    deepest = max(depth.values())
+    if deepest > _MOST_NESTED:
+        raise InputError(
+            f"MJCF cannot hold {twin.name} so finely: MuJoCo reads bodies up to {_MOST_NESTED} deep; got {deepest}; "
+            f"use fewer --sections"
+        )
 
 
 def _body(parent: ET.Element, link: Link, water: bool) -> ET.Element:

@@ -75,7 +75,7 @@ def _check_arm(spec: RobotSpec, sections: int | None, chain: str) -> None:
     beyond = _beyond_arcs(spec)
     if chain == "rrp" and beyond:
         raise InputError(
-            f"{spec.name} cannot be an RRP chain, which holds bends and stretch: {beyond}; export it with --chain elastic"
+            f"{spec.name} cannot be an RRP chain, which holds bends and stretch: {beyond}; use --chain elastic"
         )
     if spec.legs is not None or chain == "rrp":
         return

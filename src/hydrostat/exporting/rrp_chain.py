@@ -15,14 +15,14 @@ from scipy.spatial.transform import Rotation
 from hydrostat.bodies import Arm
 from hydrostat.exporting.description import Joint, Limb, Link, Shape
 from hydrostat.exporting.limits import Limits, chord_range, hinge_range
-from hydrostat.exporting.solids import frustum, lump
+from hydrostat.exporting.solids import frustum, lump, lumps_along
 from hydrostat.robots.build import build_robot
 from hydrostat.robots.rrp_twin import TwinJoints, arc_of_joints, joints_of_arc
 from hydrostat.robots.spec import RobotSpec
 from hydrostat.segments import StrainSegment, StrutSegment
 
 _X, _Y, _Z = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-_TOOL_SHARE = 0.01  # of the last half section's mass: engines want every moving body to have some
+_TOOL_SHARE = 0.01  # of the last section's mass: engines want every moving body to have some
 _STEP = 2e-3  # s
 
 
@@ -116,33 +116,27 @@ def rrp_links(spec: RobotSpec, prefix: str, base: str, sections: int, limits: Li
     names = [f"{prefix}_segment_{i}" for i in range(1, len(spec.segments) + 1)]
     pieces = spec.cut(sections).segments if sections > 1 else spec.segments
     marks = np.concatenate([[0.0], np.cumsum([piece.length for piece in pieces])])
+    lumps = lumps_along(spec.masses, marks)
     links: list[Link] = []
     parent, origin = base, np.zeros(3)
     for i, piece in enumerate(pieces):
         segment, k = names[i // sections], i % sections + 1
-        name, half, (a, b) = f"{segment}_section_{k}", 0.5 * piece.length, piece.radius
-        middle, density = 0.5 * (a + b), spec.material.density
+        name, density = f"{segment}_section_{k}", spec.material.density
         bends = hinge_range(piece.length, max(piece.radius), limits, sections)
-        turn = Joint(f"{name}_turn", "hinge", _Z, (-np.pi, np.pi))
-        bend = Joint(f"{name}_bend", "hinge", _Y, bends)
-        slide = Joint(f"{name}_slide", "slide", _Z, chord_range(piece.length, limits, sections))
-        solids = [[frustum(0.0, half, (a, middle), density)], [frustum(-half, half, (middle, b), density)]]
-        for mass in spec.masses:
-            local = mass.place * marks[-1] - marks[i]
-            if mass.mass > 0.0 and (0.0 < local <= piece.length or (i == 0 and local == 0.0)):
-                solids[local > half].append(
-                    lump(mass.mass, mass.inertia, local if local <= half else local - piece.length)
-                )
+        joints = (
+            Joint(f"{name}_turn", "hinge", _Z, (-np.pi, np.pi)),
+            Joint(f"{name}_bend", "hinge", _Y, bends),
+            Joint(f"{name}_slide", "slide", _Z, chord_range(piece.length, limits, sections)),
+        )
+        a, b = piece.radius
+        solids = [frustum(0.0, piece.length, (a, b), density)]
+        solids += [lump(mass.mass, mass.inertia, place) for mass, place in lumps.get(i, [])]
         last = k == sections
-        tool = [solid.scaled(_TOOL_SHARE) for solid in solids[1]] if last else []
-        if last:
-            solids[1] = [solid.scaled(1.0 - _TOOL_SHARE) for solid in solids[1]]
-        lower = Shape("capsule", (0.5 * (a + middle), half), (0.0, 0.0, 0.5 * half))
-        upper = Shape("capsule", (0.5 * (middle + b), half), (0.0, 0.0, -0.5 * half))
-        links.append(Link(f"{name}_bending", parent, origin, np.eye(3), (turn, bend), tuple(solids[0]), (lower,)))
-        end = np.array([0.0, 0.0, piece.length])
-        links.append(Link(name, f"{name}_bending", end, np.eye(3), (slide,), tuple(solids[1]), (upper,)))
-        parent, origin = name, np.zeros(3)
+        share = 1.0 - _TOOL_SHARE if last else 1.0
+        tube = Shape("capsule", (0.5 * (a + b), piece.length), (0.0, 0.0, 0.5 * piece.length))
+        own = tuple(solid.scaled(share) for solid in solids)
+        links.append(Link(name, parent, origin, np.eye(3), joints, own, (tube,)))
+        parent, origin = name, np.array([0.0, 0.0, piece.length])
         if last:
             # Of a strut all of the bend is here.
             reach = hinge_range(piece.length, max(piece.radius), limits, 1) if strut else bends
@@ -150,8 +144,9 @@ def rrp_links(spec: RobotSpec, prefix: str, base: str, sections: int, limits: Li
                 Joint(f"{segment}_end_bend", "hinge", _Y, reach),
                 Joint(f"{segment}_end_spin", "hinge", _Z, (-np.pi, np.pi)),
             )
-            links.append(Link(f"{segment}_end", parent, origin, np.eye(3), joints, tuple(tool)))
-            parent = f"{segment}_end"
+            tool = tuple(solid.scaled(_TOOL_SHARE).moved(-piece.length) for solid in solids)
+            links.append(Link(f"{segment}_end", parent, origin, np.eye(3), joints, tool))
+            parent, origin = f"{segment}_end", np.zeros(3)
     links.append(Link(f"{prefix}_tip", parent, origin, np.eye(3)))
     chain = RrpChain(prefix, f"{prefix}_tip", robot.arm, tuple(names), sections)
     return Limb(chain, tuple(links), (), _STEP)

@@ -20,18 +20,25 @@ _LINEAR = ("shear_x", "shear_y", "stretch")
 _UP = np.array([0.0, 0.0, 1.0])
 
 
+def joint_order(index: int, strut: bool) -> tuple[str, ...]:
+    """The order of a section's joints, by mode, which alternates; a strut's hinges come last, at its end."""
+    hinges = ("bend_x", "bend_y", "twist") if index % 2 == 0 else ("bend_y", "bend_x", "twist")
+    return (*_LINEAR, *hinges) if strut or index % 2 == 0 else (*hinges, *_LINEAR)
+
+
 def follow(arm: Arm, q: np.ndarray) -> list[dict[str, float]]:
     """The joint values of every section, by mode [rad, m]."""
-    poses = jax.vmap(lambda segment, q: segment.pose(q, 1.0))(arm.segments, q)
+    poses = jax.vmap(lambda segment, q: segment.pose(q, 1.0))(arm.segments, jnp.asarray(q))
     rotations, positions = np.asarray(poses.rotation), np.asarray(poses.position)
     lengths, free = np.asarray(arm.segments.length), np.asarray(arm.segments.free)
     found, spin = [], 0.0
     for i, (R, p) in enumerate(zip(rotations, positions, strict=True)):
         modes = {mode for mode, is_free in zip(arm.segments.modes, free[i], strict=True) if is_free}
         angles = _angles(about_z(-spin) @ R, modes, i)
-        slides = _slides(arm, about_z(-spin), R, p, lengths[i], modes)
+        H = turned(angles, i)
+        slides = _slides(arm, _projection(about_z(-spin), R, H, modes, i), R, p, lengths[i], modes)
         found.append({**angles, **slides})
-        spin = _spin(R.T @ about_z(spin) @ _turned(angles, i), modes)
+        spin = _spin(R.T @ about_z(spin) @ H, modes)
     return found
 
 
@@ -42,11 +49,12 @@ def followed(arm: Arm, joints: list[dict[str, float]]) -> np.ndarray:
     rows, spin = [], 0.0
     for i, values in enumerate(joints):
         modes = {mode for mode, is_free in zip(arm.segments.modes, free[i], strict=True) if is_free}
-        turned = about_z(spin) @ _turned(values, i)
-        R = _shortest(turned) if _spins(modes) else turned
+        H = turned(values, i)
+        R = _shortest(about_z(spin) @ H) if _spins(modes) else about_z(spin) @ H
         w = Rotation.from_matrix(R).as_rotvec()
-        strain = np.concatenate([w / lengths[i], _stretches(arm, about_z(-spin), R, w, lengths[i], values)]) - rest[i]
-        spin = _spin(R.T @ turned, modes)
+        P = _projection(about_z(-spin), R, H, modes, i)
+        strain = np.concatenate([w / lengths[i], _stretches(arm, P, R, w, lengths[i], values)]) - rest[i]
+        spin = _spin(R.T @ about_z(spin) @ H, modes)
         order = ("bend_x", "bend_y", "twist", *_LINEAR)
         rows.append([strain[order.index(mode)] if mode in modes else 0.0 for mode in arm.segments.modes])
     return np.array(rows)
@@ -90,7 +98,7 @@ def _twist(R: np.ndarray, modes: set[str]) -> dict[str, float]:
     return {"twist": _about_axis(R)} if "twist" in modes else {}
 
 
-def _turned(angles: dict[str, float], index: int) -> np.ndarray:
+def turned(angles: dict[str, float], index: int) -> np.ndarray:
     """The rotation H of the hinges, in the order that the section has them."""
     x, y = about_x(angles.get("bend_x", 0.0)), about_y(angles.get("bend_y", 0.0))
     return (x @ y if index % 2 == 0 else y @ x) @ about_z(angles.get("twist", 0.0))
@@ -104,25 +112,26 @@ def _shortest(R: np.ndarray) -> np.ndarray:
     return np.asarray(so3.exp(jnp.array([-y * scale, x * scale, 0.0])))
 
 
-def _projection(spin: np.ndarray, R: np.ndarray, modes: set[str]) -> np.ndarray:
+def _projection(spin: np.ndarray, R: np.ndarray, H: np.ndarray, modes: set[str], index: int) -> np.ndarray:
     """What of the lengthening of a section its slides hold, a row for each free slide."""
     free = [mode for mode in _LINEAR if mode in modes]
     if free == ["stretch"]:
         middle = _UP + R @ _UP  # both halves lengthen alike, each along its own direction
         return 2.0 * middle[None] / (middle @ middle)
-    return spin[[_LINEAR.index(mode) for mode in free]]
+    axes = spin if index % 2 == 0 else H.T @ spin  # before the hinges, or behind them
+    return axes[[_LINEAR.index(mode) for mode in free]]
 
 
-def _slides(arm: Arm, spin: np.ndarray, R: np.ndarray, p: np.ndarray, length: float, modes: set[str]):
+def _slides(arm: Arm, P: np.ndarray, R: np.ndarray, p: np.ndarray, length: float, modes: set[str]):
     """The values of the free slides."""
     free = [mode for mode in _LINEAR if mode in modes]
     if isinstance(arm.segments, StrutSegment):
         return {mode: float(p[2] - length) for mode in free}
     excess = p - 0.5 * length * (_UP + R @ _UP)
-    return {mode: float(v) for mode, v in zip(free, _projection(spin, R, modes) @ excess, strict=True)}
+    return {mode: float(v) for mode, v in zip(free, P @ excess, strict=True)}
 
 
-def _stretches(arm: Arm, spin: np.ndarray, R: np.ndarray, w: np.ndarray, length: float, values) -> np.ndarray:
+def _stretches(arm: Arm, P: np.ndarray, R: np.ndarray, w: np.ndarray, length: float, values) -> np.ndarray:
     """The linear strains beyond the straight one that free slides hold, the others zero."""
     free = [mode for mode in _LINEAR if mode in values]
     strains = np.zeros(3)
@@ -135,7 +144,6 @@ def _stretches(arm: Arm, spin: np.ndarray, R: np.ndarray, w: np.ndarray, length:
         return strains
     # p = l V(w) (e_z + strains), and the slides are linear in p.
     V = np.asarray(so3.tangent(-jnp.asarray(w)))
-    P = _projection(spin, R, set(free))
     at_rest = P @ (length * V @ _UP - 0.5 * length * (_UP + R @ _UP))
     strains[columns] = np.linalg.solve(P @ (length * V[:, columns]), given - at_rest)
     return strains

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hydrostat.robots.spec import MassSpec
+
 
 @dataclass(frozen=True)
 class Solid:
@@ -18,6 +20,10 @@ class Solid:
     """About its centre, in the link's axes, (3, 3) [kg m^2]."""
     volume: float = 0.0
     """Water that it displaces [m^3]."""
+
+    def moved(self, z: float) -> "Solid":
+        """The same further along z [m]."""
+        return Solid(self.mass, self.centre + np.array([0.0, 0.0, z]), self.inertia, self.volume)
 
     def scaled(self, share: float) -> "Solid":
         """The same shape with a share of the matter."""
@@ -46,6 +52,21 @@ def frustum(base: float, length: float, radii: tuple[float, float], density: flo
 def lump(mass: float, inertia: float, place: float) -> Solid:
     """A lumped mass on the z axis; it displaces no water."""
     return Solid(mass, np.array([0.0, 0.0, place]), inertia * np.eye(3))
+
+
+def lumps_along(masses: Iterable[MassSpec], marks: np.ndarray) -> dict[int, list[tuple[MassSpec, float]]]:
+    """The lumped masses of each section, by its index, with their distances from its start [m].
+
+    **Arguments:** `marks`: where sections begin and end, from 0 on [m].
+    """
+    found: dict[int, list[tuple[MassSpec, float]]] = {}
+    for mass in masses:
+        if mass.mass > 0.0:
+            place = mass.place * marks[-1]
+            # A mass at a boundary, rounding included, belongs to the section before it.
+            index = int(np.clip(np.searchsorted(marks[1:], place - 1e-9 * marks[-1]), 0, len(marks) - 2))
+            found.setdefault(index, []).append((mass, float(place - marks[index])))
+    return found
 
 
 def together(solids: Iterable[Solid]) -> Solid | None:
