@@ -46,7 +46,7 @@ def test_an_elastic_chain_with_a_joint_for_every_freedom_is_exact(name):
 def test_an_elastic_chain_follows_an_arm_to_second_order(name):
     spec = robot_of(name)
     found = []
-    for sections in (1, 2, 4) if name == "octopus_arm_arcs" else (4, 8, 16):
+    for sections in (2, 4) if name == "octopus_arm_arcs" else (4, 8, 16):
         twin = make_twin(spec, sections, "elastic")
         model, data = load_mujoco(twin)
         found.append(misses(spec, twin, model, data, configurations(spec))[0])
