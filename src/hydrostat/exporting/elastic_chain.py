@@ -27,7 +27,7 @@ from hydrostat.segments import StrutSegment
 HINGES = {"bend_x": (1.0, 0.0, 0.0), "bend_y": (0.0, 1.0, 0.0), "twist": (0.0, 0.0, 1.0)}
 SLIDES = {"shear_x": (1.0, 0.0, 0.0), "shear_y": (0.0, 1.0, 0.0), "stretch": (0.0, 0.0, 1.0)}
 _LARGEST_STEP = 2e-3  # s
-_STEP_OF_PERIOD = 0.5  # step times the highest frequency of a joint on its spring
+_STEP_OF_PERIOD = 0.25  # step times the highest frequency of a joint on its spring
 
 
 @dataclass(frozen=True)
