@@ -18,12 +18,14 @@ from hydrostat.control.feedback import (
     tabulated,
 )
 from hydrostat.control.nerves import Felt
+from hydrostat.errors import InputError
 from hydrostat.mechanics import kinematics
 from hydrostat.mechanics.contraction import muscle_forces
 from hydrostat.mechanics.dynamics import Coordinates, residual
 from hydrostat.mechanics.model import no_inputs
 from hydrostat.robots.octopus_arm import octopus_arm
-from hydrostat.scenarios.arm import hydrostat
+from hydrostat.scenarios.arm import hydrostat, nerves
+from hydrostat.stepping import rest_state
 
 COUNT, LENGTH = 6, 0.24
 SETTINGS = SimpleNamespace(drag=True, volume="exact")
@@ -156,6 +158,24 @@ def test_an_arm_of_one_arc_reaches_too():
     np.testing.assert_allclose(reached(arm, point)[1], point, rtol=0, atol=1e-9)
 
 
+def test_plans_are_made_for_an_arm_whose_volume_is_kept_exactly():
+    arm = hydrostat(octopus_arm(COUNT), SimpleNamespace(drag=True, volume="pressure", bulk_modulus=1e8))
+    assert arm.model.arm.segments.modes[-1] == "swell"
+    table = still_table(2)
+    for make in (
+        lambda: shape_to_point(arm.model.arm, jnp.array([0.2, 0.0, 0.0])),
+        lambda: make_servo(arm.model, table),
+    ):
+        with pytest.raises(InputError, match="volume kept exactly") as refused:
+            make()
+        assert "\n" not in str(refused.value)
+    # What a brain knows and feels has no swell.
+    assert arm.still.arm.segments.modes == MODEL.arm.segments.modes
+    servo = make_servo(arm.still, table)
+    memory = nerves(arm, servo).begin(rest_state(arm.model))
+    assert memory.brain.missing.shape == (COUNT, 3)
+
+
 # --- Courses
 
 TIMES = np.array([0.0, 0.4, 1.0, 1.5])
@@ -187,6 +207,15 @@ def test_a_course_passes_through_its_shapes_and_rests_there():
     np.testing.assert_allclose(shape, course.shapes[-1], rtol=0, atol=1e-12)
     assert not np.any(rate)
     np.testing.assert_array_equal(grip, course.grips[-1])
+
+
+def test_a_course_starts_at_its_first_shape():
+    course = make_course(TIMES + 0.3)
+    for time in (-1.0, 0.0, 0.2, 0.3):
+        shape, rate, grip = at(course, time)
+        np.testing.assert_array_equal(shape, course.shapes[0])
+        assert not np.any(rate)
+        np.testing.assert_array_equal(grip, course.grips[0])
 
 
 def test_the_rate_of_a_course_is_its_derivative():

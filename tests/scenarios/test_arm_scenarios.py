@@ -6,19 +6,8 @@ from scipy.optimize import brentq
 
 from hydrostat.errors import InputError
 from hydrostat.robots.octopus_arm import BULK_MODULUS
-from hydrostat.scenarios.runner import run_scenario
 
 E, STRESS, STIFFNESS = 10e3, 80e3, 132e3
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    out = tmp_path_factory.mktemp("results")
-
-    def run(name, robot=None, **settings):
-        return run_scenario(name, robot, settings, out=out, figures=False)["metrics"]
-
-    return run
 
 
 def passive(stretch):

@@ -156,6 +156,16 @@ def test_a_sinking_ball_reaches_its_terminal_velocity():
     np.testing.assert_allclose(-ball.velocity[:, 2], expected, rtol=0, atol=5e-3 * speed)
 
 
+def test_a_ball_starts_to_sink_with_half_the_mass_of_its_water():
+    dt = 1e-5
+    for added, share in ((None, 0.0), (1.0, 0.5)):
+        world = make_world(water=Water(added_mass=added))
+        speeds = -np.asarray(travelled(world, launched(world, (0.0, 0.0, 0.0)), FAR, dt, 20).velocity)[:, 2]
+        inertia = 0.01 * (1.0 + share * 1022.0 / 1100.0)
+        # Drag at that speed, 0.1 mm/s, is smaller by some 1e-6.
+        np.testing.assert_allclose(np.diff(speeds), dt * SUBMERGED / inertia, rtol=1e-5)
+
+
 def test_a_light_ball_rises_and_one_in_a_current_drifts():
     buoyant = make_world(Ball.of_density(0.01, 900.0))
     assert passed(buoyant, buoyant.begin(1), 0.5).velocity[-1, 2] > 0.1

@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from hydrostat.bodies import Arm
+from hydrostat.compiling import once
 from hydrostat.errors import InputError
 from hydrostat.lie import small
 from hydrostat.mechanics.nodes import AbstractMuscles, AbstractTissue
@@ -140,15 +141,21 @@ class HydrostatMuscles(AbstractMuscles):
 
     def lengths(self, arm: Arm, q) -> Float[Array, "n m"]:
         """The fibres' lengths, the four longitudinal ones first; then the radius; then oblique ones."""
-        radius = self.radius * jnp.sqrt(arm.segments.area_ratio(q))
+        return self.pulls(arm, q)[0]
 
-        def of_segment(segment, q, radius, lower, upper):
-            return jax.vmap(lambda a, b: segment.fibre(q, radius * a, radius * b))(lower, upper)
+    def pulls(self, arm: Arm, q) -> tuple[Float[Array, "n m"], Float[Array, "n m k"]]:
+        """The lengths, and their derivatives by the coordinates of their own segment."""
 
-        fibres = jax.vmap(of_segment)(arm.segments, q, radius, self.lower, self.upper)
-        # An oblique muscle is two fibres on opposite sides, so that it does not bend the arm.
-        oblique = [0.5 * (fibres[:, i] + fibres[:, i + 1]) for i in range(4, fibres.shape[1], 2)]
-        return jnp.stack([*(fibres[:, i] for i in range(4)), radius, *oblique], -1)
+        def swollen(q):
+            return self.radius * jnp.sqrt(arm.segments.area_ratio(q))
+
+        ones = [jnp.broadcast_to(one, q.shape) for one in np.eye(q.shape[-1])]
+        radius, thicker = once((swollen(q), jnp.stack([jax.jvp(swollen, (q,), (one,))[1] for one in ones], -1)))
+        fibres = jax.vmap(lambda segment, *given: segment.fibres(*given))(
+            arm.segments, q, radius, self.lower, self.upper
+        )
+        gradient = fibres.by_coordinates + fibres.by_radius[..., None] * thicker[:, None]
+        return _in_order(fibres.length, radius), _in_order(gradient, thicker)
 
     def tensions(self, lengths, rates, activation) -> Float[Array, "n m"]:
         """The tension of every muscle [N]; of the radial ones, of all four together."""
@@ -161,6 +168,12 @@ class HydrostatMuscles(AbstractMuscles):
             pull = pull * _by_rate(speed / self.fastest)
             squeeze = squeeze * _by_rate(rates[:, 4:5] / self.radius[:, None] / self.fastest)
         return activation * jnp.concatenate([pull[:, :4], squeeze, pull[:, 4:]], -1)
+
+
+def _in_order(fibres: Float[Array, "n f *shape"], radial: Float[Array, "n *shape"]) -> Float[Array, "n m *shape"]:
+    """Four longitudinal, the radial one, oblique ones: two fibres on opposite sides, so that they do not bend."""
+    oblique = [0.5 * (fibres[:, i] + fibres[:, i + 1]) for i in range(4, fibres.shape[1], 2)]
+    return jnp.stack([*(fibres[:, i] for i in range(4)), radial, *oblique], 1)
 
 
 def _by_rate(speed):

@@ -11,6 +11,7 @@ section but whose water is thinner, would curl before the rest of the arm moves.
 
 import abc
 import itertools
+from typing import ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -88,10 +89,12 @@ Number = Float[Array, ""]
 """Numbers are kept as arrays, so that another amount or duration is not another function to compile."""
 
 
-def _checked(amount: float, duration: float, first: float, last: float) -> tuple[Number, Number, Number, Number]:
+def _checked(
+    amount: float, duration: float, first: float, last: float, most: float = 1.0
+) -> tuple[Number, Number, Number, Number]:
     """The numbers that all commands have, within their bounds."""
     values = (
-        errors.number("amount", amount, least=0.0, most=1.0),
+        errors.number("amount", amount, least=0.0, most=most),
         errors.number("duration", duration, above=0.0, most=1e4),
         errors.number("first", first, least=0.0, most=1.0),
         errors.number("last", last, least=0.0, most=1.0),
@@ -113,38 +116,42 @@ def part(first_segment: int, last_segment: int, segments: int) -> tuple[float, f
     return (first - 1) / segments, last / segments
 
 
-class Elongate(AbstractCommand):
-    """Radial muscles contract: the arm, or a part of it, becomes longer and thinner."""
+class _AbstractContraction(AbstractCommand):
+    """Muscles of a part of the arm contract all alike."""
 
     amount: Number
     duration: Number
     first: Number
     last: Number
+    most: ClassVar[float] = 1.0
+    """The largest amount."""
 
     def __init__(self, amount: float, duration: float, first: float = 0.0, last: float = 1.0):
-        self.amount, self.duration, self.first, self.last = _checked(amount, duration, first, last)
+        self.amount, self.duration, self.first, self.last = _checked(amount, duration, first, last, self.most)
+
+    def _level(self, time, anatomy: Anatomy) -> Float[Array, " n"]:
+        """Of each segment at a time."""
+        return self.amount * anatomy.inside(self.first, self.last) * _envelope(time, self.duration)
+
+
+class Elongate(_AbstractContraction):
+    """Radial muscles contract: the arm, or a part of it, becomes longer and thinner."""
+
+    __init__ = _AbstractContraction.__init__
 
     def __call__(self, time, anatomy):
         """The radial muscles, all alike."""
-        on = self.amount * anatomy.inside(self.first, self.last) * _envelope(time, self.duration)
-        return anatomy.muscles(jnp.zeros((anatomy.count, 4)), on)
+        return anatomy.muscles(jnp.zeros((anatomy.count, 4)), self._level(time, anatomy))
 
 
-class Shorten(AbstractCommand):
+class Shorten(_AbstractContraction):
     """Longitudinal muscles contract: the arm, or a part of it, becomes shorter and thicker."""
 
-    amount: Number
-    duration: Number
-    first: Number
-    last: Number
-
-    def __init__(self, amount: float, duration: float, first: float = 0.0, last: float = 1.0):
-        self.amount, self.duration, self.first, self.last = _checked(amount, duration, first, last)
+    __init__ = _AbstractContraction.__init__
 
     def __call__(self, time, anatomy):
         """The longitudinal muscles, all alike."""
-        on = self.amount * anatomy.inside(self.first, self.last) * _envelope(time, self.duration)
-        return anatomy.muscles(jnp.repeat(on[:, None], 4, 1), jnp.zeros(anatomy.count))
+        return anatomy.muscles(jnp.repeat(self._level(time, anatomy)[:, None], 4, 1), jnp.zeros(anatomy.count))
 
 
 class Bend(AbstractCommand):
@@ -233,21 +240,18 @@ class Reach(AbstractCommand):
         return anatomy.muscles(longitudinal, 2.0 * stiff)
 
 
-class Stiffen(AbstractCommand):
+class Stiffen(_AbstractContraction):
     """All muscles contract, the radial ones twice as much, graded: the arm stiffens and keeps its shape."""
 
-    amount: Number
-    duration: Number
-    first: Number
-    last: Number
+    most: ClassVar[float] = 0.5
+    """Radial muscles cannot be more than fully active."""
 
-    def __init__(self, amount: float, duration: float, first: float = 0.0, last: float = 1.0):
-        self.amount, self.duration, self.first, self.last = _checked(amount, duration, first, last)
+    __init__ = _AbstractContraction.__init__
 
     def __call__(self, time, anatomy):
         """All alike."""
-        on = self.amount * anatomy.grade * anatomy.inside(self.first, self.last) * _envelope(time, self.duration)
-        return anatomy.muscles(jnp.repeat(on[:, None], 4, 1), jnp.clip(2.0 * on, 0.0, 1.0))
+        on = anatomy.grade * self._level(time, anatomy)
+        return anatomy.muscles(jnp.repeat(on[:, None], 4, 1), 2.0 * on)
 
 
 class Fetch(AbstractCommand):

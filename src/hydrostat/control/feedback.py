@@ -1,8 +1,13 @@
 """Commands with feedback: shapes of an arm that its muscles hold whatever their gains, a load or a current do.
 
-A plan is a course of shapes, bends and lengths of all segments over time. The servo feels the shape that the arm has
-and asks its muscles for a shape beyond the planned one, by how far and for how long the arm has stayed behind it.
-Which activations hold a shape follows from the balance of tissue and muscles of each segment alone.
+A plan is a `Course` of shapes, bends and lengths of all segments, gone through smoothly. It is tabulated step by step
+with the forces on the coordinates that inverse dynamics needs for it in still water. A `Servo` feels the shape that the
+arm has, and asks of the muscles those forces and, with the arm's mass matrix M and the error e,
+
+    M (3 w e' + 3 w^2 e + w^3 integral of e),
+
+under which errors of an arm without lag would fade as (1, t, t^2) exp(-w t). `holding_activations` says which
+activations exert such forces, segment by segment.
 """
 
 import dataclasses
@@ -16,13 +21,20 @@ from jaxtyping import Array, Float
 from hydrostat.bodies import Arm
 from hydrostat.compiling import quick_jit
 from hydrostat.control.nerves import AbstractBrain, Felt, Wanted
+from hydrostat.errors import InputError
 from hydrostat.lie import small
 from hydrostat.mechanics import kinematics
-from hydrostat.mechanics.contraction import muscle_lengths
 from hydrostat.mechanics.dynamics import Coordinates, residual
 from hydrostat.mechanics.model import Model, no_inputs
+from hydrostat.segments import SWELL
+from hydrostat.surroundings.water import Water
 
 _RIDGE = 1e-9  # of a segment's muscles' strength, so that their matrix can be inverted
+_PLAN_ITERATIONS = 12
+_SLACK = 1.08  # length of an arm over the distance that it reaches to: with less, its base must bend sharply
+_EASY_LENGTHS = (0.8, 1.5)  # over the rest length, that a plan starts from
+_BASE = 0.5  # of the arm, that turns it to the side
+_MOST_MISSING = 1.0  # rad s, or relative lengths times seconds, that the sum may reach
 
 
 def holding_activations(
@@ -37,12 +49,10 @@ def holding_activations(
     """
     muscles = model.muscles
     assert muscles is not None
-    lengths = muscle_lengths(model, q)
+    lengths, J = muscles.pulls(model.arm, q)
     full = muscles.tensions(lengths, jnp.zeros_like(lengths), jnp.ones_like(lengths))
     k = q.shape[-1]
-    ones = [jnp.broadcast_to(jnp.eye(k)[i], q.shape) for i in range(k)]
-    J = jnp.stack([jax.jvp(lambda q: muscle_lengths(model, q), (q,), (one,))[1] for one in ones], -2)  # n k m
-    B = J * full[:, None]
+    B = jnp.swapaxes(J, -1, -2) * full[:, None]
     # Rows over their own size, so that weak ones, such as twist, count as much as strong ones.
     rows = 1.0 / jnp.maximum(jnp.sqrt(jnp.sum(B * B, -1)), 1e-300)
     B, f = rows[..., None] * B, rows * force
@@ -68,6 +78,7 @@ def shape_to_point(arm: Arm, point: Float[Array, " 3"]) -> Float[Array, "n k"]:
     The first guess has the chord's length and direction as if arm and arc were continuous; what is missing is made up
     by the least changes, by Newton's method.
     """
+    _check_volume_kept(arm)
     segments, n = arm.segments, arm.count
     length = jnp.sum(segments.length)
     local = small.matvec(arm.T_world_base.rotation.T, point - arm.T_world_base.position)
@@ -104,6 +115,12 @@ def shape_to_point(arm: Arm, point: Float[Array, " 3"]) -> Float[Array, "n k"]:
     return jax.lax.scan(improve, first, None, length=_PLAN_ITERATIONS)[0]
 
 
+def _check_volume_kept(arm: Arm) -> None:
+    """Refuse an arm whose radius is a coordinate: which pressure holds a shape cannot be read off the shape."""
+    if SWELL in arm.segments.modes:
+        raise InputError("a plan needs the arm with its volume kept exactly; the segments of this one swell")
+
+
 class Course(NamedTuple):
     """Shapes at times, gone through smoothly."""
 
@@ -116,7 +133,8 @@ class Course(NamedTuple):
     """1 for times at which the course stands still until a sucker holds something."""
 
     def at(self, time) -> tuple[Float[Array, "n k"], Float[Array, "n k"], Float[Array, " n"]]:
-        """The shape, its rate and the grip at a time."""
+        """The shape, its rate and the grip at a time; before the first time, as then."""
+        time = jnp.maximum(time, self.times[0])
         before = (time >= self.times).astype(float)
         here = before - jnp.concatenate([before[1:], jnp.zeros(1)])  # 1 for the piece that the time is in
         span = jnp.maximum(jnp.diff(self.times, append=self.times[-1:] + 1.0), 1e-9)
@@ -179,7 +197,7 @@ class Servo(AbstractBrain):
 
     model: Model
     bare: Model
-    """The same arm with nothing but its mass."""
+    """The same arm with nothing but its mass, and that of the water it carries along."""
     table: Table
     rate: Float[Array, ""]
     """w, how fast errors fade [1/s]."""
@@ -213,21 +231,17 @@ def make_servo(model: Model, table: Table, *, rate: float = 8.0, stiffen: float 
 
     **Arguments:** `rate`: how fast errors fade [1/s]; `stiffen`: co-contraction of all muscles.
     """
+    _check_volume_kept(model.arm)
     segments = model.arm.segments
     turning = jnp.array([mode != "stretch" for mode in segments.modes])
     most = jnp.where(turning, _MOST_MISSING / segments.length[:, None], _MOST_MISSING)
+    carried = None if model.surroundings is None else model.surroundings.entrained()
+    water = None if carried is None else Water(carried.density, normal=0.0, tangential=0.0, added_mass=1.0)
     bare = eqx.tree_at(
         lambda m: (m.gravity, m.damping, m.stiffness, m.tissue, m.muscles, m.surroundings),
         model,
-        (jnp.zeros(3), jnp.zeros_like(model.damping), jnp.zeros_like(model.stiffness), None, None, None),
+        (jnp.zeros(3), jnp.zeros_like(model.damping), jnp.zeros_like(model.stiffness), None, None, water),
         is_leaf=lambda x: x is None,
     )
     bare = dataclasses.replace(bare, constant_volume=False)
     return Servo(model, bare, table, jnp.asarray(rate, float), jnp.full(model.arm.count, stiffen), most)
-
-
-_PLAN_ITERATIONS = 12
-_SLACK = 1.03  # length of an arm over the distance that it reaches to
-_EASY_LENGTHS = (0.8, 1.4)  # over the rest length, that a plan starts from
-_BASE = 0.5  # of the arm, that turns it to the side
-_MOST_MISSING = 1.0  # rad s, or relative lengths times seconds, that the sum may reach

@@ -14,6 +14,7 @@ from jaxtyping import Array, Float, PyTree
 
 from hydrostat.control.commands import AbstractCommand, Anatomy
 from hydrostat.mechanics.model import Inputs, Model, no_inputs
+from hydrostat.segments import SWELL
 from hydrostat.stepping import AbstractController, State
 from hydrostat.stepping.base import nodes_of, positions, velocities
 from hydrostat.surroundings.world import World, WorldState, nodes_ahead
@@ -23,7 +24,7 @@ class Felt(NamedTuple):
     """What a brain knows of its arm."""
 
     q: Float[Array, "n k"]
-    """Bends and lengths of the segments."""
+    """Bends and lengths of the segments; a swell is not felt."""
     v: Float[Array, "n k"]
     """Their rates."""
     held: Float[Array, " n"]
@@ -146,24 +147,26 @@ class Nerves(AbstractController):
         aim = jnp.clip(self.gains * wanted.activation, 0.0, 1.0)
         kept = jnp.where(self.lag > 0.0, jnp.exp(-dt / jnp.maximum(self.lag, 1e-9)), 0.0)
         activation = aim + (memory.activation - aim) * kept
-        given = no_inputs(self.model)
         world = memory.world
         if self.world is not None and world is not None:
-            nodes = nodes_of(self.model, positions(state), velocities(state), given)
+            nodes = nodes_of(self.model, positions(state), velocities(state), no_inputs(self.model))
             world = self.world.advance(world, nodes, jnp.repeat(wanted.grip, len(self.model.skin_at)), dt)
-            given = given._replace(surroundings=self.world.around(world, nodes_ahead(nodes, dt), dt))
-        ramp = Ramp(given, memory.activation, activation, time, jnp.asarray(dt))
-        return ramp, Memory(activation, brain, world)
+        after = Memory(activation, brain, world)
+        return self.during(time, dt, state, memory.activation, after), after
 
-    def inputs(self, state: State, memory: Memory) -> Inputs:
-        """What acts on the arm at the end of a step, given what is remembered."""
-        given = no_inputs(self.model)._replace(activation=memory.activation)
-        if self.world is None or memory.world is None:
-            return given
-        nodes = nodes_of(self.model, positions(state), velocities(state), given)
-        return given._replace(surroundings=self.world.around(memory.world, nodes, memory.world.ties.dt))
+    def during(self, time, dt, state: State, before: Float[Array, "n m"], after: Memory) -> Ramp:
+        """What acts on the arm during a step of dt [s] that begins in a state.
+
+        **Arguments:** `before`: the activations at its begin; `after`: what is remembered after it.
+        """
+        given = no_inputs(self.model)
+        if self.world is not None and after.world is not None:
+            nodes = nodes_of(self.model, positions(state), velocities(state), given)
+            given = given._replace(surroundings=self.world.around(after.world, nodes_ahead(nodes, dt), dt))
+        return Ramp(given, before, after.activation, jnp.asarray(time), jnp.asarray(dt))
 
     def _felt(self, state: State, world: WorldState | None) -> Felt:
         n = self.model.arm.count
         held = jnp.zeros(n) if world is None else jnp.max(world.held.reshape(n, -1), -1)
-        return Felt(state.q, state.v, held)
+        k = len([mode for mode in self.model.arm.segments.modes if mode != SWELL])  # swell is the last one
+        return Felt(state.q[:, :k], state.v[:, :k], held)

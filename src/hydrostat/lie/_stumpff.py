@@ -1,21 +1,26 @@
 """The functions sin t/t, (1 - cos t)/t^2, (t - sin t)/t^3, ... that every formula of SO(3) and SE(3) is made of."""
 
+from functools import partial
 from math import factorial
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from hydrostat.compiling import once
+
 # Below x = 1 the power series is used: eleven terms leave less than 1e-19 of c_4 and c_5.
 _SERIES_TERMS = 11
 
 
+@partial(jax.custom_jvp, nondiff_argnums=(1,))
 def stumpff(x: Float[Array, "*batch"], order: int) -> tuple[Float[Array, "*batch"], ...]:
     """The Stumpff functions c_0 ... c_order of x = t^2, for an angle t of any size.
 
     c_k(x) = sum_j (-x)^j / (2 j + k)!, so c_0 = cos t, c_1 = sin t / t, c_2 = (1 - cos t) / t^2, and so on, with
     c_k = 1/k! - x c_(k+2) and c_k' = (k c_(k+2) - c_(k+1)) / 2. They are entire functions of x: neither value nor any
-    derivative is singular at t = 0, which is why everything here is written in t^2 and never in t.
+    derivative is singular at t = 0, which is why everything here is written in t^2 and never in t. Derivatives are
+    taken by that formula: functions of higher order, and no way through series and closed form.
 
     **Arguments:** `x`: squared angle [rad^2], at least 0; `order`: highest index wanted, at least 1.
     """
@@ -37,7 +42,14 @@ def stumpff(x: Float[Array, "*batch"], order: int) -> tuple[Float[Array, "*batch
     for k in range(2, order + 1):
         closed.append((1.0 / factorial(k - 2) - closed[k - 2]) / x_large)
 
-    return jax.lax.optimization_barrier(tuple(jnp.where(small, series[k], closed[k]) for k in range(order + 1)))
+    return once(tuple(jnp.where(small, series[k], closed[k]) for k in range(order + 1)))
+
+
+@stumpff.defjvp
+def _stumpff_jvp(order, primals, tangents):
+    (x,), (change,) = primals, tangents
+    c = stumpff(x, order + 2)
+    return c[: order + 1], tuple(0.5 * (k * c[k + 2] - c[k + 1]) * change for k in range(order + 1))
 
 
 def _series(x: Float[Array, "*batch"], k: int) -> Float[Array, "*batch"]:

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from hydrostat.compiling import once
 from hydrostat.lie import small
 from hydrostat.mechanics.model import Model
 
@@ -17,24 +18,35 @@ def muscle_lengths(model: Model, q: Float[Array, "n k"]) -> Float[Array, "n m"]:
 
 def muscle_tensions(model: Model, q, v, activation: Float[Array, "n m"]) -> Float[Array, "n m"]:
     """The tension of every element [N]."""
+    return _tensed(model, q, v, activation)[0]
+
+
+def _tensed(model: Model, q, v, activation):
+    """The tension of every element, its derivatives by the coordinates (n, m, k), its length and its rate."""
     assert model.muscles is not None
-    lengths, rates = jax.jvp(lambda q: muscle_lengths(model, q), (q,), (v,))
-    return model.muscles.tensions(lengths, rates, activation)
+    lengths, J = model.muscles.pulls(model.arm, q)
+    lengths, J = once((lengths, J))
+    rates = small.matvec(J, v)
+    return model.muscles.tensions(lengths, rates, activation), J, lengths, rates
 
 
 def muscle_forces(model: Model, q, v, activation: Float[Array, "n m"]) -> Float[Array, "n k"]:
     """The generalised forces that hold against the muscles: T dl/dq, to be overcome."""
     if model.muscles is None:
         return jnp.zeros_like(q)
-    tension = muscle_tensions(model, q, v, activation)
-    return jax.vjp(lambda q: muscle_lengths(model, q), q)[1](tension)[0]
+    tension, J, _, _ = _tensed(model, q, v, activation)
+    return _summed(tension, J)
+
+
+def _summed(tension: Float[Array, "n m"], J: Float[Array, "n m k"]) -> Float[Array, "n k"]:
+    """T dl/dq, over the elements of a segment."""
+    return small.matvec(jnp.swapaxes(J, -1, -2), tension)
 
 
 def muscle_power(model: Model, q, v, activation: Float[Array, "n m"]) -> Float[Array, "n m"]:
     """The mechanical power that every element gives [W]."""
-    assert model.muscles is not None
-    lengths, rates = jax.jvp(lambda q: muscle_lengths(model, q), (q,), (v,))
-    return -model.muscles.tensions(lengths, rates, activation) * rates
+    tension, _, _, rates = _tensed(model, q, v, activation)
+    return -tension * rates
 
 
 def muscle_operator(model: Model, q, v, c_v, c_q, activation: Float[Array, "n m"]) -> Float[Array, "n k k"]:
@@ -44,21 +56,20 @@ def muscle_operator(model: Model, q, v, c_v, c_q, activation: Float[Array, "n m"
     """
     muscles = model.muscles
     assert muscles is not None
-    lengths, rates = jax.jvp(lambda q: muscle_lengths(model, q), (q,), (v,))
+    tension, J, lengths, rates = _tensed(model, q, v, activation)
     one = jnp.ones_like(lengths)
-    tension, by_length = jax.jvp(lambda y: muscles.tensions(y, rates, activation), (lengths,), (one,))
+    by_length = jax.jvp(lambda y: muscles.tensions(y, rates, activation), (lengths,), (one,))[1]
     by_rate = jax.jvp(lambda y: muscles.tensions(lengths, y, activation), (rates,), (one,))[1]
 
-    def held(q):
-        """The lengths, and the generalised forces of the tensions as they are."""
-        found, pull = jax.vjp(lambda q: muscle_lengths(model, q), q)
-        return found, pull(tension)[0]
-
     def along(direction):
-        """Derivatives along a coordinate: segments are apart, so that of all of them."""
-        return jax.jvp(held, (q,), (jnp.broadcast_to(direction, q.shape),))[1]
+        """How the forces of the tensions as they are change along a coordinate: segments are apart, so of all."""
 
-    J, turned = jax.vmap(along, out_axes=-1)(jnp.asarray(np.eye(q.shape[-1])))
+        def forces(q):
+            return _summed(tension, muscles.pulls(model.arm, q)[1])
+
+        return jax.jvp(forces, (q,), (jnp.broadcast_to(direction, q.shape),))[1]
+
+    turned = jax.vmap(along, out_axes=-1)(jnp.asarray(np.eye(q.shape[-1])))
 
     def summed(weight):
         return small.matmul(jnp.swapaxes(J, -1, -2), weight[..., None] * J)

@@ -16,7 +16,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from hydrostat.compiling import once
 from hydrostat.lie import SE3, se3, small
+from hydrostat.mechanics.added_mass import added_inertia, added_wrench, entrained
 from hydrostat.mechanics.contraction import muscle_forces, muscle_operator
 from hydrostat.mechanics.elasticity import elastic_forces, local_operator
 from hydrostat.mechanics.girth import girth_forces, girth_operator
@@ -37,7 +39,7 @@ from hydrostat.mechanics.motion import (
     split,
     unrolling,
 )
-from hydrostat.mechanics.nodes import NodeForces
+from hydrostat.mechanics.nodes import Entrained, NodeForces
 from hydrostat.mechanics.points import Points, bracket, carried_twist, gathered_wrench, gyroscopic
 from hydrostat.mechanics.pull import wire_couplings, wire_forces
 
@@ -89,6 +91,7 @@ def residual(model: AnyModel, x: Coordinates, v: Coordinates, a: Coordinates, in
     """What is missing for the accelerations a to be those of the motion: forces needed minus forces there."""
     base, motions = motions_of(model, x, v, a, inputs)
     skins = _on_skin(model, motions, x, inputs)
+    water = entrained(inputs)
 
     on_base, on_coordinates = jnp.zeros(6), []
     for i, (arm, motion, skin) in enumerate(zip(branches(model), motions, skins, strict=True)):
@@ -96,7 +99,7 @@ def residual(model: AnyModel, x: Coordinates, v: Coordinates, a: Coordinates, in
             split(model, part)[i]
             for part in (x.q, v.q, a.q, inputs.force, inputs.follower, inputs.torque, inputs.wires, inputs.activation)
         )
-        at_base, on_q = _local_wrenches(arm, motion, qdd, force, follower, skin)
+        at_base, on_q = _local_wrenches(arm, motion, qdd, force, follower, skin, water, model.gravity)
         on_q = on_q + elastic_forces(arm, q, qd) + wire_forces(arm, q, qd, wires) - torque
         on_q = on_q + muscle_forces(arm, q, qd, activation) + girth_forces(arm, q, qd, qdd)
         F, on_q = _to_base(motion.tips, at_base, on_q)
@@ -120,17 +123,25 @@ def _on_skin(model: AnyModel, motions: list[Motion], x: Coordinates, inputs: Inp
     return [jax.tree.map(lambda y, i=i: y[ends[i] : ends[i + 1]], forces) for i in range(len(motions))]
 
 
-def _local_wrenches(arm: Model, motion: Motion, a, force, follower, skin: NodeForces | None):
+def _local_wrenches(
+    arm: Model, motion: Motion, a, force, follower, skin: NodeForces | None, water: Entrained | None, gravity
+):
     """What the masses of each segment need, less the loads: on its base and on its own coordinates."""
 
-    def needed(inertia, points: Points, V_base, A_base, a):
+    def moving(points: Points, V_base, A_base, a):
         V = carried_twist(points.T, V_base) + points.Jv
-        A = carried_twist(points.T, A_base) + small.matvec(points.J, a) + points.c + bracket(V, points.Jv)
+        return V, carried_twist(points.T, A_base) + small.matvec(points.J, a) + points.c + bracket(V, points.Jv)
+
+    def needed(inertia, V, A):
         return inertia * A + gyroscopic(V, inertia * V)
 
-    # Gauss points.
-    f = needed(arm.inertia, motion.inner, motion.V[:, None], motion.A[:, None], a[:, None])
-    f = jax.lax.optimization_barrier(f)
+    # Gauss points, with the water that they carry along.
+    V, A = moving(motion.inner, motion.V[:, None], motion.A[:, None], a[:, None])
+    f = needed(arm.inertia, V, A)
+    if water is not None:
+        R = small.matmul(motion.T_world.rotation[:, None], motion.inner.T.rotation)
+        f = f + added_wrench(added_inertia(arm, water), R, V, A, water, gravity)
+    f = once(f)
     at_base = jnp.sum(gathered_wrench(motion.inner.T, f), 1)
     on_q = jnp.sum(_projected(motion.inner.J, f), 1)
 
@@ -148,7 +159,7 @@ def _local_wrenches(arm: Model, motion: Motion, a, force, follower, skin: NodeFo
             continue
         i = places.segment
         if places is arm.lumps:
-            f = needed(arm.lump_inertia, points, motion.V[i], motion.A[i], a[i])
+            f = needed(arm.lump_inertia, *moving(points, motion.V[i], motion.A[i], a[i]))
         else:
             R = small.matmul(motion.T_world.rotation[i], points.T.rotation)
             f = -(_in_axes(R, force[:, :3], force[:, 3:]) + follower)
@@ -210,7 +221,7 @@ def factor(model: AnyModel, x: Coordinates, v: Coordinates, c_v, c_q, inputs: In
             local = local + muscle_operator(arm, q, rate, c_v, c_q, activation)
         if arm.girth_inertia is not None:
             local = local + girth_operator(arm, q)
-        factors, inertia = _factor_arm(arm, motion, local, skin, c_v, c_q)
+        factors, inertia = _factor_arm(arm, motion, local, skin, entrained(inputs), c_v, c_q)
         mount = model.mounts[i] if isinstance(model, Branched) else SE3.identity()
         X = mount.inverse().adjoint()
         total = total + small.matmul(X.T, small.matmul(inertia, X))
@@ -225,9 +236,10 @@ def factor(model: AnyModel, x: Coordinates, v: Coordinates, c_v, c_q, inputs: In
     return factors._replace(wires=_factor_wires(model, factors, x, v, c_v, c_q, inputs))
 
 
-def _factor_arm(arm: Model, motion: Motion, local, skin: NodeForces | None, c_v, c_q):
+def _factor_arm(arm: Model, motion: Motion, local, skin: NodeForces | None, water: Entrained | None, c_v, c_q):
     """The factors of one arm, and the articulated inertia that its base feels."""
-    bb, bq, qq = (jnp.sum(y, 1) for y in _mass_blocks(motion.inner, arm.inertia))
+    inertia = arm.inertia if water is None else arm.inertia + added_inertia(arm, water)
+    bb, bq, qq = (jnp.sum(y, 1) for y in _mass_blocks(motion.inner, inertia))
     if arm.lump_inertia.shape[0]:
         member = _membership(arm, arm.lumps.segment)
         more = (_collected(member, y) for y in _mass_blocks(motion.lumps, arm.lump_inertia))
@@ -250,7 +262,7 @@ def _factor_arm(arm: Model, motion: Motion, local, skin: NodeForces | None, c_v,
         return inertia, (U, Dinv)
 
     tips = motion.tips
-    blocks = jax.lax.optimization_barrier((bb, bq, qq))
+    blocks = once((bb, bq, qq))
     inertia, (U, Dinv) = jax.lax.scan(
         eliminate, jnp.zeros((6, 6)), (tips.T, tips.J, *blocks), reverse=True, unroll=unrolling(arm.arm.count)
     )
@@ -289,7 +301,7 @@ def _mass_blocks(points: Points, inertia: Float[Array, "... 6"]):
         ],
         -2,
     )
-    return jax.lax.optimization_barrier((bb, bq, qq))
+    return once((bb, bq, qq))
 
 
 def _spread(T: SE3) -> SE3:
@@ -306,12 +318,12 @@ def _skin_blocks(motion: Motion, skin: NodeForces, c_v, c_q):
     """The same blocks for what the surroundings add to the inertia of a node, c_v C + c_q K."""
     shape = motion.skin.Jv.shape
     R = small.matmul(motion.T_world.rotation[:, None], motion.skin.T.rotation)
-    S = (c_v * skin.damping + c_q * skin.stiffness).reshape(*shape[:2], 6, 6)
+    S = once((c_v * skin.damping + c_q * skin.stiffness).reshape(*shape[:2], 6, 6))
     zero = jnp.zeros_like(R)
     turn = jnp.concatenate([jnp.concatenate([R, zero], -1), jnp.concatenate([zero, R], -1)], -2)
     X = motion.skin.T.inverse().adjoint()
-    W = small.matmul(turn, jnp.concatenate([X, motion.skin.J], -1))
-    M = small.matmul(jnp.swapaxes(W, -1, -2), jax.lax.optimization_barrier(small.matmul(S, W)))
+    W = once(small.matmul(turn, jnp.concatenate([X, motion.skin.J], -1)))
+    M = small.matmul(jnp.swapaxes(W, -1, -2), once(small.matmul(S, W)))
     return M[..., :6, :6], M[..., :6, 6:], M[..., 6:, 6:]
 
 

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from hydrostat.lie import SE3, small
+from hydrostat.mechanics.added_mass import added_inertia, entrained, in_axes
 from hydrostat.mechanics.contraction import muscle_forces
 from hydrostat.mechanics.dynamics import motions_of
 from hydrostat.mechanics.elasticity import dissipated_power, elastic_energy
@@ -21,6 +22,7 @@ class Energy(NamedTuple):
     """The energies of a robot [J]."""
 
     kinetic: Float[Array, ""]
+    """With that of the water which the robot carries along."""
     elastic: Float[Array, ""]
     gravitational: Float[Array, ""]
     """Zero where all mass is at the world's origin."""
@@ -35,48 +37,70 @@ class Masses(NamedTuple):
     """Everything that has mass, with its pose and twist."""
 
     inertia: Float[Array, "m 6"]
+    added: Float[Array, "m 6"]
+    """What of it is water that is carried along, which has no weight."""
     T_world: SE3
     twist: Float[Array, "m 6"]
+
+    @property
+    def mass(self) -> Float[Array, " m"]:
+        """What has weight [kg]."""
+        return self.inertia[:, 3] - self.added[:, 3]
+
+    def drift(self, inputs: Inputs) -> Float[Array, "m 6"]:
+        """The velocity of the water far away as a twist in the axes of each."""
+        water = entrained(inputs)
+        velocity = jnp.zeros(3) if water is None else water.velocity
+        linear = in_axes(self.T_world.rotation, velocity)
+        return jnp.concatenate([jnp.zeros_like(linear), linear], -1)
 
 
 def masses(model: AnyModel, x: Coordinates, v: Coordinates, inputs: Inputs) -> Masses:
     """All masses of a robot: Gauss points, lumps and a free base."""
     base, motions = motions_of(model, x, v, like_coordinates(model), inputs)
+    water = entrained(inputs)
 
-    def of(points, T_world, V, inertia):
+    def of(points, T_world, V, inertia, added=None):
         twist = carried_twist(points.T, V) + points.Jv
         pose = T_world @ points.T
-        flat = (inertia.reshape(-1, 6), pose.rotation.reshape(-1, 3, 3), pose.position.reshape(-1, 3))
-        return Masses(flat[0], SE3(*flat[1:]), twist.reshape(-1, 6))
+        added = jnp.zeros_like(inertia) if added is None else added
+        rotation, position = pose.rotation.reshape(-1, 3, 3), pose.position.reshape(-1, 3)
+        six = ((inertia + added).reshape(-1, 6), added.reshape(-1, 6))
+        return Masses(*six, SE3(rotation, position), twist.reshape(-1, 6))
 
     parts = []
     for arm, motion in zip(branches(model), motions, strict=True):
         T_world = jax.tree.map(lambda y: y[:, None], motion.T_world)
-        parts.append(of(motion.inner, T_world, motion.V[:, None], arm.inertia))
+        added = None if water is None else added_inertia(arm, water)
+        parts.append(of(motion.inner, T_world, motion.V[:, None], arm.inertia, added))
         if arm.lump_inertia.shape[0]:
             i = arm.lumps.segment
             parts.append(of(motion.lumps, motion.T_world[i], motion.V[i], arm.lump_inertia))
     if model.base_inertia is not None:
         pose = jax.tree.map(lambda y: y[None], base.T)
-        parts.append(Masses(model.base_inertia[None], pose, base.V[None]))
+        own = model.base_inertia[None]
+        parts.append(Masses(own, jnp.zeros_like(own), pose, base.V[None]))
     return jax.tree.map(lambda *y: jnp.concatenate(y), *parts)
 
 
 def energy(model: AnyModel, x: Coordinates, v: Coordinates, inputs: Inputs) -> Energy:
     """Kinetic, elastic and gravitational energy."""
     bodies = masses(model, x, v, inputs)
-    kinetic = 0.5 * jnp.sum(bodies.inertia * bodies.twist**2)
+    kinetic = 0.5 * jnp.sum(bodies.inertia * bodies.twist**2 - bodies.added * bodies.drift(inputs) ** 2)
     each = list(zip(branches(model), split(model, x.q), split(model, v.q), strict=True))
     kinetic = kinetic + sum(girth_energy(arm, q, rate) for arm, q, rate in each)
     elastic = sum(elastic_energy(arm, q) for arm, q, _ in each)
-    gravitational = -jnp.sum(bodies.inertia[:, 3] * small.dot(bodies.T_world.position, model.gravity[None]))
+    gravitational = -jnp.sum(bodies.mass * small.dot(bodies.T_world.position, model.gravity[None]))
     return Energy(kinetic, jnp.asarray(elastic), gravitational)
 
 
 def momentum(model: AnyModel, x: Coordinates, v: Coordinates, inputs: Inputs) -> Float[Array, " 6"]:
-    """Angular momentum about the world's origin and linear momentum, in world axes [kg m^2/s, kg m/s]."""
+    """Angular momentum about the world's origin and linear momentum, in world axes [kg m^2/s, kg m/s].
+
+    With the impulse of the water that is carried along.
+    """
     bodies = masses(model, x, v, inputs)
-    own = bodies.inertia * bodies.twist
+    own = bodies.inertia * bodies.twist - bodies.added * bodies.drift(inputs)
     linear = small.matvec(bodies.T_world.rotation, own[:, 3:])
     angular = small.matvec(bodies.T_world.rotation, own[:, :3]) + small.cross(bodies.T_world.position, linear)
     return jnp.concatenate([jnp.sum(angular, 0), jnp.sum(linear, 0)])
@@ -139,6 +163,11 @@ def external_wrench(
         wrench, more = add(nodes.position, nodes.angular_velocity, nodes.velocity, given.torque, given.force)
         total, watts = total + wrench, watts + more
     bodies = masses(model, x, v, inputs)
-    weight = bodies.inertia[:, 3:4] * model.gravity
+    weight = bodies.mass[:, None] * model.gravity
     lever = small.cross(bodies.T_world.position, weight)
+    water = entrained(inputs)
+    if water is not None:
+        # The water's impulse drifts with the current, away from the world's origin.
+        impulse = small.matvec(bodies.T_world.rotation, (bodies.added * (bodies.twist - bodies.drift(inputs)))[:, 3:])
+        lever = lever + small.cross(jnp.broadcast_to(water.velocity, impulse.shape), impulse)
     return total + jnp.concatenate([jnp.sum(lever, 0), jnp.sum(weight, 0)]), watts

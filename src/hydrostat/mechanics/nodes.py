@@ -4,6 +4,9 @@ import abc
 from typing import NamedTuple
 
 import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 
@@ -37,6 +40,20 @@ class NodeForces(NamedTuple):
     """C = -d(wrench)/d(twist), positive semidefinite part; lower right block [N s/m]."""
 
 
+class Entrained(NamedTuple):
+    """Water that arms carry along where they move across their axes."""
+
+    density: Float[Array, ""]
+    """Its mass per volume of an arm [kg/m^3]."""
+    velocity: Float[Array, " 3"]
+    """Of the water far away [m/s]."""
+
+
+def on_displacements(linear: Float[Array, "n 3 3"]) -> Float[Array, "n 6 6"]:
+    """Stiffness or damping against displacements of the nodes, none against turns."""
+    return jnp.pad(linear, ((0, 0), (3, 0), (3, 0)))
+
+
 class AbstractSurroundings(eqx.Module):
     """What touches arms from outside: ground, objects, other arms."""
 
@@ -54,6 +71,10 @@ class AbstractSurroundings(eqx.Module):
         """The same surroundings, so many seconds into a step, where they move by themselves during it."""
         del elapsed
         return self
+
+    def entrained(self) -> Entrained | None:
+        """The water that arms carry along; None where they carry none."""
+        return None
 
     @abc.abstractmethod
     def forces(self, nodes: Nodes) -> NodeForces:
@@ -86,6 +107,12 @@ class AbstractMuscles(eqx.Module):
     @abc.abstractmethod
     def lengths(self, arm, q: Float[Array, "n k"]) -> Float[Array, "n m"]:
         """The length of every element [m]."""
+
+    def pulls(self, arm, q: Float[Array, "n k"]) -> tuple[Float[Array, "n m"], Float[Array, "n m k"]]:
+        """The lengths, and their derivatives by the coordinates of their own segment."""
+        ones = [jnp.broadcast_to(one, q.shape) for one in np.eye(q.shape[-1])]
+        columns = [jax.jvp(lambda q: self.lengths(arm, q), (q,), (one,))[1] for one in ones]
+        return self.lengths(arm, q), jnp.stack(columns, -1)
 
     @abc.abstractmethod
     def tensions(

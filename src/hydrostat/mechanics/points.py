@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from hydrostat.bodies import Arm
+from hydrostat.compiling import once
 from hydrostat.lie import SE3, small
 from hydrostat.mechanics.model import Places
 
@@ -23,20 +24,16 @@ class Points(NamedTuple):
     """J' q'."""
 
 
-def _point(segment, q, v, s) -> tuple:
-    """One material point of one segment."""
-    Jv, c = jax.jvp(lambda q: segment.twist(q, v, s), (q,), (v,))
-    return segment.pose(q, s), segment.jacobian(q, s), Jv, c
-
-
 def points_at(arm: Arm, q, v, places: Places) -> Points:
     """Chosen material points, arrays of m.
 
-    The barrier keeps the compiler from computing them anew wherever they are used.
+    Stored, so that they are not computed anew wherever they are used.
     """
     segments = jax.tree.map(lambda x: x[places.segment], arm.segments)
-    found = jax.vmap(_point)(segments, q[places.segment], v[places.segment], places.fraction)
-    return Points(*jax.lax.optimization_barrier(found))
+    found = jax.vmap(lambda segment, q, v, s: segment.point(q, v, s))(
+        segments, q[places.segment], v[places.segment], places.fraction
+    )
+    return Points(*once(found))
 
 
 def carried_twist(T: SE3, V: Float[Array, "... 6"]) -> Float[Array, "... 6"]:

@@ -24,7 +24,8 @@ from hydrostat.robots.spec import RobotSpec
 from hydrostat.scenarios.base import Run
 from hydrostat.stepping import SDIRK2, Rows, Simulation, State
 from hydrostat.stepping.base import positions, velocities
-from hydrostat.surroundings.water import DENSITY, Water
+from hydrostat.stepping.sdirk2 import GAMMA
+from hydrostat.surroundings.water import ADDED_MASS, DENSITY, Water
 from hydrostat.surroundings.world import World
 from hydrostat.viewer import Line, Tube, write_replay
 
@@ -39,7 +40,7 @@ class Hydrostat:
     model: Model
     water: Water
     still: Model
-    """The same in still water: what a brain knows."""
+    """What a brain knows: the same in still water, with a volume that is kept exactly."""
     anatomy: Anatomy
     length: float
     """At rest [m]."""
@@ -51,10 +52,15 @@ def hydrostat(spec: RobotSpec, settings, current=(0.0, 0.0, 0.0)) -> Hydrostat:
     assert robot.muscles is not None
     # All of the arm has one density, so that buoyancy is a share of its weight.
     weight = np.array(GRAVITY) * (1.0 - DENSITY / spec.material.density)
-    still = () if settings.drag else (0.0, 0.0)
-    water = Water(DENSITY, *still, current=current)
-    model = robot_model(robot, gravity=tuple(weight), points=1, skin_points=1, surroundings=water)
-    still = eqx.tree_at(lambda m: m.surroundings.current, model, jnp.zeros(3))
+    coefficients = () if settings.drag else (0.0, 0.0)
+
+    def made(robot: Robot, water: Water) -> Model:
+        return robot_model(robot, gravity=tuple(weight), points=1, skin_points=1, surroundings=water)
+
+    added = ADDED_MASS if getattr(settings, "added_mass", False) else None
+    water = Water(DENSITY, *coefficients, current=current, added_mass=added)
+    model = made(robot, water)
+    still = made(build_robot(spec), Water(DENSITY, *coefficients, added_mass=added))
     return Hydrostat(robot, model, water, still, Anatomy.of(robot.muscles), float(robot.arm.length))
 
 
@@ -67,7 +73,7 @@ def muscle_gains(run: Run, arm: Hydrostat):
 
 def stepper() -> SDIRK2:
     """What the scenarios step with: bends to 1e-7 rad a step are more than enough."""
-    return SDIRK2(tolerance=1e-7)
+    return SDIRK2(tolerance=1e-6)
 
 
 def nerves(arm: Hydrostat, brain: AbstractBrain, *, gains=None, world: World | None = None, start=None) -> Nerves:
@@ -80,12 +86,13 @@ def nerves(arm: Hydrostat, brain: AbstractBrain, *, gains=None, world: World | N
 def simulate(run: Run, arm: Hydrostat, controller: Nerves, seconds: float, *, share=(0.0, 1.0)) -> Rows:
     """The motion of a driven arm, a row every step.
 
-    **Arguments:** `share`: of the scenario's progress that this run is.
+    **Arguments:** `share`: of the scenario's progress that this run is; the first one compiles for all.
     """
     simulation = Simulation(arm.model, 1e-3 * run.settings.dt_ms, stepper())
-    with run.compiling("compiling the arm"):
-        simulation.compile(seconds, controller)
     first, last = share
+    if first == 0.0:
+        with run.compiling("compiling the arm"):
+            simulation.compile(seconds, controller)
     with run.timed():
         return simulation.run(
             seconds, controller, on_progress=lambda done: run.progress("moving", first + done * (last - first))
@@ -103,28 +110,42 @@ def command_arm(
 
 
 @quick_jit
-def _looked(controller: Nerves, state: State, memory: Memory):
+def _looked(controller: Nerves, dt, state: State, memory: Memory):
     """Plates, stretches, sections, pressures, energies and powers of rows."""
     model = controller.model
     tissue = model.tissue
     pressed = tissue if isinstance(tissue, NeoHookean) and tissue.bulk is not None else None
 
-    def of_row(each):
-        state, memory = each
-        given = controller.inputs(state, memory)
+    def net_power(state, given):
         x, rate = positions(state), velocities(state)
+        return power(model, x, rate, given) - dissipation(model, x, rate)
+
+    def work(before, state, ramp):
+        """The mean power of a step by the stepper's own rule: its first stage follows from its begin and its end."""
+        v = ((state.q - before.q) / dt - GAMMA * state.v) / (1.0 - GAMMA)
+        stage = state._replace(q=before.q + GAMMA * dt * v, v=v)
+        first, last = net_power(stage, ramp(GAMMA * dt, before)), net_power(state, ramp(dt, before))
+        return (1.0 - GAMMA) * first + GAMMA * last
+
+    def of_row(each):
+        before, state, memory_before, memory = each
+        ramp = controller.during(0.0, dt, before, memory_before.activation, memory)
         poses = kinematics.segment_poses(model.arm, state.q)
         return (
             poses,
             model.arm.segments.stretch(state.q),
             model.arm.segments.area_ratio(state.q),
             None if pressed is None else pressed.pressure(model.arm, state.q),
-            energy(model, x, rate, given).total,
-            power(model, x, rate, given) - dissipation(model, x, rate),
+            energy(model, positions(state), velocities(state), ramp(dt, state)).total,
+            work(before, state, ramp),
             jnp.sum(muscle_power(model, state.q, state.v, memory.activation)),
         )
 
-    return jax.lax.map(of_row, (state, memory))
+    def shifted(rows):
+        """The rows before; before the first is the first."""
+        return jax.tree.map(lambda y: jnp.concatenate([y[:1], y[:-1]]), rows)
+
+    return jax.lax.map(of_row, (shifted(state), state, shifted(memory), memory))
 
 
 @dataclass(frozen=True)
@@ -142,7 +163,7 @@ class Seen:
     energy: np.ndarray
     """Of the arm (rows,) [J]."""
     net_power: np.ndarray
-    """What should be its rate [W]."""
+    """What should be its mean rate during the step before the row, by what acted in that step [W]."""
     muscle_power: np.ndarray
     radii: np.ndarray
     """Of the plates (rows, n + 1) [m]."""
@@ -167,7 +188,7 @@ def look(arm: Hydrostat, controller: Nerves, rows: Rows) -> Seen:
     """Look through the rows of a run, which are its steps."""
     # What a brain remembers is no part of what acts on the arm.
     memory = rows.memory._replace(brain=())
-    seen = _looked(eqx.tree_at(lambda c: c.brain, controller, None), rows.state, memory)
+    seen = _looked(eqx.tree_at(lambda c: c.brain, controller, None), rows.time[1] - rows.time[0], rows.state, memory)
     poses, stretch, area, pressure, stored, net, muscles = seen
     stretch, area = np.asarray(stretch), np.asarray(area)
     rest = np.asarray(arm.robot.arm.segments.length)
@@ -240,7 +261,7 @@ def volume_metrics(seen: Sequence[Seen]) -> dict:
 def energy_balance_error(seen: Seen) -> float:
     """How far the work of muscles and water less heat is from the change of energy, over the muscles' work."""
     step = np.diff(seen.times)
-    work = np.concatenate([[0.0], np.cumsum(0.5 * (seen.net_power[1:] + seen.net_power[:-1]) * step)])
+    work = np.concatenate([[0.0], np.cumsum(seen.net_power[1:] * step)])
     size = np.sum(0.5 * (np.abs(seen.muscle_power[1:]) + np.abs(seen.muscle_power[:-1])) * step)
     return float(np.max(np.abs(seen.energy - seen.energy[0] - work)) / max(size, 1e-300))
 

@@ -159,8 +159,8 @@ def _by_feeling(run: Run, loaded: Loaded) -> AbstractBrain:
     side = np.cross([0.0, 0.0, 1.0], axis)
     side = side / np.linalg.norm(side) if np.linalg.norm(side) > 1e-6 else np.array([0.0, 1.0, 0.0])
     point = np.asarray(base.position) + arm.length * (_MOUTH[0] * axis + _MOUTH[1] * side)
-    straight = jnp.zeros((n, arm.robot.arm.coordinates))
-    bent = straight.at[:count].set(shape_to_point(arm.robot.arm.first(count), jnp.asarray(point)))
+    straight = jnp.zeros((n, arm.still.arm.coordinates))
+    bent = straight.at[:count].set(shape_to_point(arm.still.arm.first(count), jnp.asarray(point)))
     grip = np.zeros(n)
     grip[count - 1] = 1.0
     takes, arrives = 0.1, 0.1 + min(4.0, 0.8 * settings.seconds)

@@ -1,12 +1,26 @@
 """What every segment offers to the mechanics."""
 
 import abc
+from typing import NamedTuple
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
+from hydrostat.compiling import once
 from hydrostat.lie import SE3, small
+
+
+class Fibres(NamedTuple):
+    """Fibres from section to section of a segment, and how their lengths change."""
+
+    length: Float[Array, " f"]
+    """[m]"""
+    by_coordinates: Float[Array, "f k"]
+    """d(length)/dq at the same radius."""
+    by_radius: Float[Array, " f"]
+    """d(length)/d(radius) at the same coordinates."""
 
 
 class AbstractSegment(eqx.Module):
@@ -53,10 +67,25 @@ class AbstractSegment(eqx.Module):
     def jacobian(self, q: Float[Array, " k"], s: Float[Array, ""] | float) -> Float[Array, "6 k"]:
         """The body Jacobian: the twist of the material point s relative to the base, per rate of the coordinates."""
 
-    def fibre(self, q: Float[Array, " k"], lower: Float[Array, " 2"], upper: Float[Array, " 2"]) -> Float[Array, ""]:
-        """The length of a fibre from a point of the lower section to one of the upper section [m].
+    def point(self, q: Float[Array, " k"], v: Float[Array, " k"], s) -> tuple[SE3, Array, Array, Array]:
+        """Pose, Jacobian, twist J v and bias J' v of the material point s; segments may know a shorter way."""
+        Jv, c = jax.jvp(lambda q: self.twist(q, v, s), (q,), (v,))
+        return self.pose(q, s), self.jacobian(q, s), Jv, c
 
-        **Arguments:** `lower`, `upper`: where it passes, in the axes of the two sections [m].
+    def fibres(self, q: Float[Array, " k"], radius, lower: Float[Array, "f 2"], upper: Float[Array, "f 2"]) -> Fibres:
+        """Straight fibres from points of the lower section to points of the upper one.
+
+        **Arguments:** `radius`: of both sections [m]; `lower`, `upper`: where the fibres meet them, over the radius.
         """
-        end = self.pose(q, 1.0).apply(jnp.append(upper, 0.0))
-        return small.norm(end - jnp.append(lower, 0.0))
+        # Of no rates: the shorter way to the pose and the Jacobian.
+        T, J, _, _ = once(self.point(q, jnp.zeros_like(q), jnp.asarray(1.0)))
+        R, p = T.rotation, T.position
+        across = small.matmul(upper, R[:, :2].T) - jnp.pad(lower, ((0, 0), (0, 1)))
+        away = p + radius * across
+        length = small.norm(away)
+        away, length = once((away / length[:, None], length))
+        own = small.matmul(away, R)
+        turning = small.cross(jnp.pad(radius * upper, ((0, 0), (0, 1))), own)
+        own, turning = once((own, turning))
+        gradient = small.matmul(turning, J[:3]) + small.matmul(own, J[3:])
+        return Fibres(length, gradient, small.dot(away, across))

@@ -7,8 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
+from hydrostat.compiling import once
 from hydrostat.lie import SE3, se3, small
-from hydrostat.segments.base import AbstractSegment
+from hydrostat.segments.base import AbstractSegment, Fibres
 
 MODES = ("bend_x", "bend_y", "twist", "shear_x", "shear_y", "stretch")
 """The six strains in the order of a twist: curvatures about x, y and z [1/m], then shear in x, in y, and stretch."""
@@ -100,16 +101,24 @@ class StrainSegment(AbstractSegment):
         reach = (s * self.length)[..., None]
         return se3.tangent_times(reach * self.strain(q), reach * self._placed(v))
 
-    def fibre(self, q, lower, upper) -> Float[Array, ""]:
-        """The length of a fibre from a point of the lower section to one of the upper one, straight in the section.
+    def fibres(self, q, radius, lower, upper) -> Fibres:
+        """Fibres from points of the lower section to points of the upper one, straight in the section.
 
-        Its tangent is u + k x c + c', with the strains u and k and the place c in the section. At the fibre's middle,
+        Their tangent is u + k x c + c', with the strains u and k and the place c in the section. At the fibre's middle,
         which is exact for fibres along the axis, and for winding ones to the fourth power of what a segment turns.
         """
         strain = self.strain(q)
-        c = jnp.append(0.5 * (lower + upper), 0.0)
-        drift = jnp.append(upper - lower, 0.0) / self.length
-        return self.length * small.norm(strain[3:] + small.cross(strain[:3], c) + drift)
+        middle = jnp.pad(0.5 * (lower + upper), ((0, 0), (0, 1)))
+        drift = jnp.pad(upper - lower, ((0, 0), (0, 1))) / self.length
+        by_radius = small.cross(jnp.broadcast_to(strain[:3], middle.shape), middle) + drift
+        tangent = strain[3:] + radius * by_radius
+        size = small.norm(tangent)
+        unit = once(tangent / size[:, None])
+        # (dk x c) . t = dk . (c x t)
+        all_strains = jnp.concatenate([radius * small.cross(middle, unit), unit], -1)
+        gradient = all_strains[:, [MODES.index(mode) for mode in self.modes]]
+        gradient = jnp.where(self.free, self.length * gradient, 0.0)
+        return Fibres(self.length * size, gradient, self.length * small.dot(unit, by_radius))
 
     def bend_vector(self, q: Float[Array, "*batch k"]) -> Float[Array, "*batch 2"]:
         """The bend as a vector of the cross-section, theta (cos phi, sin phi) [rad]: no singularity when straight."""

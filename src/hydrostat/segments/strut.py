@@ -10,7 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from hydrostat.lie import SE3, small, so3
+from hydrostat.compiling import once
+from hydrostat.lie import SE3, small, so3, stumpff
 from hydrostat.segments.base import AbstractSegment
 
 STRUT_MODES = ("bend_x", "bend_y", "twist", "stretch")
@@ -87,3 +88,27 @@ class StrutSegment(AbstractSegment):
                 column = jnp.concatenate([angular[..., STRUT_MODES.index(mode)], zero], -1)
             columns.append(jnp.where(self.free[..., i, None], column, 0.0))
         return jnp.stack(columns, -1)
+
+    def point(self, q, v, s):
+        """Pose, Jacobian, twist and bias of the point s, from one set of a rotation's coefficients."""
+        s = jnp.asarray(s, float)
+        (turn, stretch), (rate, stretch_rate) = self._placed(q), self._placed(v)
+        reach, w, wd = s * self.length, s * turn, s * rate
+        _, c1, c2, c3, c4, c5 = stumpff(small.dot(w, w), 5)
+        R, T, across = once((so3.polynomial(w, 1.0, c1, c2), so3.polynomial(w, 1.0, -c2, c3), small.cross(w, wd)))
+        angular = once(small.matvec(T, wd))
+        # (c_k)' = (k c_(k+2) - c_(k+1)) / 2 times the rate of |w|^2.
+        change = small.dot(w, wd)
+        bias = change * ((c3 - 2.0 * c4) * across + (3.0 * c5 - c4) * small.cross(w, across))
+        bias = bias + c3 * small.cross(wd, across)
+        up, speed = R[2], reach * stretch_rate
+        zero, columns = jnp.zeros(3), []
+        for i, mode in enumerate(self.modes):
+            parts = [zero, up] if mode == "stretch" else [T[:, STRUT_MODES.index(mode)], zero]
+            columns.append(jnp.where(self.free[i], reach * jnp.concatenate(parts), 0.0))
+        return (
+            SE3(R, reach * (1.0 + stretch) * np.eye(3)[2]),
+            jnp.stack(columns, -1),
+            jnp.concatenate([angular, speed * up]),
+            jnp.concatenate([bias, speed * small.cross(up, angular)]),
+        )

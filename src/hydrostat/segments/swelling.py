@@ -4,7 +4,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from hydrostat.lie import SE3
-from hydrostat.segments.base import AbstractSegment
+from hydrostat.segments.base import AbstractSegment, Fibres
 
 SWELL = "swell"
 """The last mode: the radius over that of constant volume, less 1."""
@@ -65,6 +65,12 @@ class SwellingSegment(AbstractSegment):
         J = self.inner.jacobian(q[..., :-1], s)
         return jnp.concatenate([J, jnp.zeros_like(J[..., :1])], -1)
 
-    def fibre(self, q, lower, upper) -> Float[Array, ""]:
-        """The length of a fibre between two points of the sections, which are where the radius has brought them."""
-        return self.inner.fibre(q[..., :-1], lower, upper)
+    def point(self, q, v, s):
+        """Pose, Jacobian, twist and bias of the material point s."""
+        T, J, Jv, c = self.inner.point(q[..., :-1], v[..., :-1], s)
+        return T, jnp.concatenate([J, jnp.zeros_like(J[..., :1])], -1), Jv, c
+
+    def fibres(self, q, radius, lower, upper) -> Fibres:
+        """Fibres between the sections; swell acts on them by the radius alone."""
+        inner = self.inner.fibres(q[..., :-1], radius, lower, upper)
+        return inner._replace(by_coordinates=jnp.pad(inner.by_coordinates, ((0, 0), (0, 1))))

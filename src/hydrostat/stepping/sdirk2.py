@@ -107,22 +107,31 @@ class SDIRK2(AbstractStepper):
             return _operator(model, combine((1, x_hat), (c_q, a)), combine((1, v_hat), (c_v, a)), h, given)
 
         def improve(carry):
-            a, factors, last, theta, count = carry
+            a, a_before, delta_before, factors, last, theta, count = carry
+            stale = jnp.asarray(False)
             if made is not None:
                 stale = (theta > _SLOWEST) | ((count == 0) & ~made)
                 factors = jax.lax.cond(stale, operator, lambda _: factors, a)
             x, v = combine((1, fixed_x), (c_q, a)), combine((1, fixed_v), (c_v, a))
             delta = solve(factors, jax.tree.map(jnp.negative, residual(fixed_model, x, v, a, fixed_given)))
             now = _size(fixed_model, delta, c_q)
-            return combine((1, a), (1, delta)), factors, now, jnp.where(count > 0, now / last, before), count + 1
+            # Anderson's acceleration with one step before, unless the operator is another one.
+            bend = combine((1, delta), (-1, delta_before))
+            share = jnp.where(
+                (count > 0) & ~stale, _product(delta, bend) / jnp.maximum(_product(bend, bend), 1e-300), 0.0
+            )
+            share = jnp.clip(share, -3.0, 1.0)
+            new = combine((1, a), (1, delta), (-share, a), (share, a_before), (-share, bend))
+            return new, a, delta, factors, now, jnp.where(count > 0, now / last, before), count + 1
 
         def going_on(carry):
-            _, _, last, theta, count = carry
+            *_, last, theta, count = carry
             return (_left(last, theta) > self.tolerance) & (count < self.max_iterations) & jnp.isfinite(last)
 
         before = jax.lax.stop_gradient(theta) if made is None else jnp.asarray(_UNKNOWN)
-        start = (guess, factors, jnp.asarray(1e300), before, jnp.asarray(0))
-        root, factors, last, theta, count = jax.lax.while_loop(going_on, improve, start)
+        zero = jax.tree.map(jnp.zeros_like, guess)
+        start = (guess, zero, zero, factors, jnp.asarray(1e300), before, jnp.asarray(0))
+        root, _, _, factors, last, theta, count = jax.lax.while_loop(going_on, improve, start)
         good = (_left(last, theta) <= self.tolerance) & jnp.isfinite(last)
 
         given_here = (model, x_hat, v_hat, h, given)
@@ -192,6 +201,10 @@ def _changing(model, given) -> bool:
     """Whether the operator can change much within a step: contact comes and goes, wires go slack."""
     by_length = any(arm.wires is not None and arm.wires.stiffness is not None for arm in branches(model))
     return by_length or (given.surroundings is not None and given.surroundings.abrupt)
+
+
+def _product(a, b):
+    return sum(jnp.sum(x * y) for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True))
 
 
 def _size(model, delta, c_q):

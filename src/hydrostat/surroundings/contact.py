@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from hydrostat.compiling import once
 from hydrostat.lie import small, so3
 from hydrostat.mechanics.nodes import Nodes
 from hydrostat.surroundings.shapes import AbstractShape, scalar
@@ -182,7 +183,7 @@ def contact_with_shapes(
 def _touch(law: ContactLaw, shape: AbstractShape, node: Nodes) -> tuple[NodeSums, Array, Array]:
     """One node against one shape: what the node feels, the depth, and the moment about the shape's reference point."""
     # The barrier stops the compiler from computing the distance anew for every number that depends on it.
-    surface = jax.lax.optimization_barrier(shape.distance_and_normal(node.position))
+    surface = once(shape.distance_and_normal(node.position))
     arm = -node.radius * surface.normal
     point = node.position + arm
     velocity = node.velocity + small.cross(node.angular_velocity, arm) - shape.velocity_at(point)

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from hydrostat.lie import small
-from hydrostat.mechanics.nodes import AbstractSurroundings, NodeForces, Nodes
+from hydrostat.mechanics.nodes import AbstractSurroundings, NodeForces, Nodes, on_displacements
 from hydrostat.surroundings.contact import ContactLaw
 from hydrostat.surroundings.pairs import closest_points
 
@@ -18,17 +18,17 @@ _CLEAR = 1e-9  # m, below which two points have no direction from one to the oth
 
 
 class OwnContact(AbstractSurroundings):
-    """The forces of all pairs that touch where the nodes are expected at a step's end, and what resists leaving there.
+    """The forces of all pairs that touch where the nodes are expected at a step's end, and what resists another motion.
 
-    Pairs couple four nodes, which a step's operator cannot hold. So each node has stiffness and damping of its own
-    about where it is expected, never less than the pair's: it takes part in the motion as if it were a little heavier
-    while it touches, by k dt^2, and forces between parts at rest are those of the law.
+    Pairs couple four nodes, which a step's operator cannot hold. So each node is held to the velocity it is expected to
+    have by what its pairs' stiffness k and damping c come to during the step, c + k dt, and never by less: it takes
+    part in the motion as if it were a little heavier while it touches, and forces between parts at rest are those of
+    the law. Held to its place instead, by k, it would leave the step with a velocity of the wrong sign.
     """
 
     expected: NodeForces
-    position: Float[Array, "n 3"]
-    """Of the nodes where they are expected [m]."""
     velocity: Float[Array, "n 3"]
+    """Of the nodes, as expected [m/s]."""
 
     @property
     def abrupt(self) -> bool:
@@ -37,24 +37,45 @@ class OwnContact(AbstractSurroundings):
 
     def forces(self, nodes: Nodes) -> NodeForces:
         """The forces on the nodes, at the axis: what friction turns is left out."""
-        moved, faster = nodes.position - self.position, nodes.velocity - self.velocity
-        resisting = small.matvec(self.expected.stiffness[:, 3:, 3:], moved)
-        resisting = resisting + small.matvec(self.expected.damping[:, 3:, 3:], faster)
+        resisting = small.matvec(self.expected.damping[:, 3:, 3:], nodes.velocity - self.velocity)
         return self.expected._replace(force=self.expected.force - resisting)
 
 
 def _on_nodes(size: Float[Array, "p n"], matrices: Float[Array, "p 3 3"]) -> Float[Array, "n 6 6"]:
     """The sums over the pairs of each node, as matrices that act on displacements only."""
-    linear = small.matmul(size.T, matrices.reshape(-1, 9)).reshape(-1, 3, 3)
-    zero = jnp.zeros_like(linear)
-    return jnp.concatenate([jnp.concatenate([zero, zero], -1), jnp.concatenate([zero, linear], -1)], -2)
+    return on_displacements(small.matmul(size.T, matrices.reshape(-1, 9)).reshape(-1, 3, 3))
 
 
-def own_contact(law: ContactLaw, nodes: Nodes, neighbours: int) -> OwnContact:
+def own_contact(law: ContactLaw, nodes: Nodes, neighbours: int, dt) -> OwnContact:
     """The pairs that may touch with the nodes about here.
 
-    **Arguments:** `neighbours`: how many places along the arm two capsules must be apart to touch.
+    **Arguments:** `dt`: how long the step is [s]; `neighbours`: how many places along the arm two capsules must be
+    apart to touch.
     """
+    count = len(nodes.radius)
+    vector, matrix = jnp.zeros((count, 3)), jnp.zeros((count, 6, 6))
+    nothing = NodeForces(vector, vector, matrix, matrix)
+    # Most of the time an arm is far from itself, and to see that costs a twentieth of the rest.
+    found = jax.lax.cond(
+        _near(law, nodes, neighbours), lambda nodes: _touching(law, nodes, neighbours, dt), lambda _: nothing, nodes
+    )
+    return OwnContact(found, nodes.velocity)
+
+
+def _near(law: ContactLaw, nodes: Nodes, neighbours: int):
+    """Whether any two capsules may touch: by the distance of their middles, which is at most this much too small."""
+    middle = 0.5 * (nodes.position[:-1] + nodes.position[1:])
+    reach = 0.5 * small.norm(nodes.position[1:] - nodes.position[:-1]) + jnp.maximum(
+        nodes.radius[:-1], nodes.radius[1:]
+    )
+    reach = reach + 0.5 * law.onset
+    apart = middle[:, None] - middle[None]
+    possible = np.triu(np.ones((len(middle), len(middle)), bool), neighbours)
+    return jnp.any(possible & (small.dot(apart, apart) < (reach[:, None] + reach[None]) ** 2))
+
+
+def _touching(law: ContactLaw, nodes: Nodes, neighbours: int, dt) -> NodeForces:
+    """The forces of all pairs, with what resists them."""
     count = len(nodes.radius) - 1
     start, end = nodes.position[:-1], nodes.position[1:]
     first = [jnp.broadcast_to(y[:, None], (count, count, 3)) for y in (start, end)]
@@ -95,5 +116,5 @@ def own_contact(law: ContactLaw, nodes: Nodes, neighbours: int) -> OwnContact:
     size = 2.0 * jnp.abs(weights)
     nn = normal[:, :, None] * normal[:, None, :]
     damping = c[:, None, None] * nn + g[:, None, None] * (jnp.eye(3) - nn)
-    matrices = (_on_nodes(size, y) for y in (k[:, None, None] * nn, damping))
-    return OwnContact(NodeForces(force, jnp.zeros_like(force), *matrices), nodes.position, nodes.velocity)
+    resisting = _on_nodes(size, dt * k[:, None, None] * nn + damping)
+    return NodeForces(force, jnp.zeros_like(force), jnp.zeros_like(resisting), resisting)

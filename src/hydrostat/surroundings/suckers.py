@@ -1,8 +1,12 @@
 """Suckers: springs with dampers between nodes of an arm and the material of a ball that they hold.
 
-A sucker ties the node's centre to the point of the ball's frame where it was when it took hold: nothing jumps then, and
-whatever pulls the two apart, along or across, is resisted; both momenta are conserved. Within a step the ball answers:
-its motion follows from the nodes', implicitly, so that a light arm with a heavy load needs no small steps.
+A sucker ties the node's centre to the point of the ball's frame where it was when it took hold: the spring starts from
+nothing, the damper from the velocity at which the two met. Whatever pulls them apart by d, along or across, is resisted
+with k d + c d'. What one loses of linear momentum the other gains. Of angular momentum that holds for the spring, which
+pulls along d; the damper, whose force acts on either at its own end, leaves c d x d' per time, little while d is.
+
+Within a step the ball answers: its motion follows from the nodes', implicitly, so that a light arm with a heavy load
+needs no small steps.
 """
 
 from typing import NamedTuple
@@ -12,7 +16,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from hydrostat.lie import small, so3
-from hydrostat.mechanics.nodes import AbstractSurroundings, NodeForces, Nodes
+from hydrostat.mechanics.nodes import AbstractSurroundings, NodeForces, Nodes, on_displacements
 from hydrostat.surroundings.shapes import scalar
 
 STIFFNESS = 98.0
@@ -105,12 +109,8 @@ class Suckers(AbstractSurroundings):
         G = _levers(self.lever)
         eased = small.matmul(G, small.matmul(self.inverse, jnp.swapaxes(G, -1, -2)))
         own = self.held[:, None, None] * (jnp.eye(3) - self.dt * stiff * eased)
-        zero = jnp.zeros_like(own)
-
-        def block(factor):
-            return jnp.concatenate([jnp.concatenate([zero, zero], -1), jnp.concatenate([zero, factor * own], -1)], -2)
-
-        return NodeForces(force, jnp.zeros_like(force), block(self.law.stiffness), block(self.law.damping))
+        stiffness, damping = (on_displacements(factor * own) for factor in (self.law.stiffness, self.law.damping))
+        return NodeForces(force, jnp.zeros_like(force), stiffness, damping)
 
     def moved(self, nodes: Nodes) -> BallState:
         """The ball at the end of a step that ended with the nodes here."""

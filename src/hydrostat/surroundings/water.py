@@ -7,15 +7,16 @@ apart, each with the square of its speed,
 
 u being the velocity of the water relative to the piece. That is drag and lift with coefficients that depend on the
 incidence, C_D = C_n sin^3 + pi C_t cos^3 and C_L = C_n sin^2 cos - pi C_t cos^2 sin, without their table; and it can
-only take energy from what moves through still water.
+only take energy from what moves through still water. Added mass is part of the inertia: see `mechanics.added_mass`.
 """
 
 import jax
 import jax.numpy as jnp
+from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
 from hydrostat.lie import small
-from hydrostat.mechanics.nodes import AbstractSurroundings, NodeForces, Nodes
+from hydrostat.mechanics.nodes import AbstractSurroundings, Entrained, NodeForces, Nodes, on_displacements
 
 DENSITY = 1022.0
 """Of sea water [kg/m^3], after Yekutieli et al. 2005."""
@@ -23,6 +24,8 @@ NORMAL = 1.013
 """Drag coefficient across, on the projected area d l (the same source)."""
 TANGENTIAL = 0.0256
 """Drag coefficient along, on the wetted area pi d l (the same source)."""
+ADDED_MASS = 1.0
+"""Added-mass coefficient of a cylinder that moves across its axis (Lamb, Hydrodynamics, art. 68)."""
 
 
 class Water(AbstractSurroundings):
@@ -33,15 +36,29 @@ class Water(AbstractSurroundings):
     tangential: Float[Array, ""]
     current: Float[Array, " 3"]
     """Velocity of the water [m/s]."""
+    added_mass: Float[Array, ""] | None
+    """Mass of the water that an arm carries along across its axis, over that of the water it displaces; None: none."""
 
-    def __init__(self, density=DENSITY, normal=NORMAL, tangential=TANGENTIAL, current=(0.0, 0.0, 0.0)):
+    def __init__(
+        self,
+        density: ArrayLike = DENSITY,
+        normal: ArrayLike = NORMAL,
+        tangential: ArrayLike = TANGENTIAL,
+        current=(0.0, 0.0, 0.0),
+        added_mass: ArrayLike | None = None,
+    ):
         self.density, self.normal, self.tangential = (jnp.asarray(x, float) for x in (density, normal, tangential))
         self.current = jnp.asarray(current, float)
+        self.added_mass = None if added_mass is None else jnp.asarray(added_mass, float)
 
     @property
     def abrupt(self) -> bool:
         """Drag changes as slowly as velocities do."""
         return False
+
+    def entrained(self) -> Entrained | None:
+        """The water that arms carry along."""
+        return None if self.added_mass is None else Entrained(self.added_mass * self.density, self.current)
 
     def forces(self, nodes: Nodes) -> NodeForces:
         """Drag and lift on every node, with their damping for implicit steps."""
@@ -59,9 +76,7 @@ class Water(AbstractSurroundings):
         unit = flow_n / speed[:, None]
         own = unit[:, :, None] * unit[:, None, :]
         linear = across[:, None, None] * (jnp.eye(3) - outer_t + own) + 2.0 * lengthwise[:, None, None] * outer_t
-        n = len(nodes.radius)
-        zero = jnp.zeros((n, 3, 3))
-        damping = jnp.concatenate([jnp.concatenate([zero, zero], -1), jnp.concatenate([zero, linear], -1)], -2)
+        damping = on_displacements(linear)
         return NodeForces(force, jnp.zeros_like(force), jnp.zeros_like(damping), damping)
 
 
@@ -82,6 +97,10 @@ class Together(AbstractSurroundings):
     def after(self, elapsed) -> "Together":
         """All of them, into a step."""
         return Together(tuple(part.after(elapsed) for part in self.parts))
+
+    def entrained(self) -> Entrained | None:
+        """The water that arms carry along; there is one water at most."""
+        return next((water for part in self.parts if (water := part.entrained()) is not None), None)
 
     def forces(self, nodes: Nodes) -> NodeForces:
         """The sums of their forces."""

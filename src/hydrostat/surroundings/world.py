@@ -91,9 +91,10 @@ class World(eqx.Module):
         state = state._replace(ball=ball)
         held, anchor = (state.held, state.anchor) if self.suckers is None else self._taken(state, nodes, wanted)
         law = SuckerLaw() if self.suckers is None else self.suckers
-        inertia = jnp.concatenate(
-            [jnp.full(3, self.ball.mass), jnp.full(3, 0.4 * self.ball.mass * self.ball.radius**2)]
-        )
+        # A ball carries along half the water that a cylinder of its volume does (Lamb, Hydrodynamics, art. 92).
+        carried = self.water.entrained()
+        moved = self.ball.mass if carried is None else self.ball.mass + 0.5 * carried.density * self.ball.volume
+        inertia = jnp.concatenate([jnp.full(3, moved), jnp.full(3, 0.4 * self.ball.mass * self.ball.radius**2)])
         matrix, loads = self._loads(ball, held, nodes_ahead(nodes, dt), dt)
         ties = hold(law, ball, held, small.matvec(ball.rotation, anchor), inertia, matrix, loads, dt)
         return WorldState(ball, held, anchor, ties)
@@ -163,7 +164,7 @@ class World(eqx.Module):
             if self.suckers is not None:
                 parts.append(state.ties)
         if self.neighbours is not None:
-            parts.append(own_contact(self.law, nodes, self.neighbours))
+            parts.append(own_contact(self.law, nodes, self.neighbours, dt))
         return Together(tuple(parts))
 
 

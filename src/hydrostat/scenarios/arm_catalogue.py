@@ -1,0 +1,106 @@
+"""The scenarios of muscular arms, with their keys."""
+
+from hydrostat.robots.checks import check_hydrostat
+from hydrostat.robots.octopus_arm import BULK_MODULUS
+from hydrostat.scenarios.base import Key, Scenario
+
+_HYDROSTATS = "muscular arms: robots with [muscles]"
+
+_WATER_KEYS = (
+    Key("drag", True, "", "whether water resists; buoyancy stays"),
+    Key("added_mass", False, "", "whether the water that is pushed aside adds to the mass of what moves"),
+    Key("dt_ms", 5.0, "ms", "time step", above=0.0, most=100.0),
+    Key("volume", "exact", "", "how the arm keeps its volume: exact, the radius follows the stretch; pressure, the "
+        "radius moves by itself against the bulk modulus", options=("exact", "pressure")),
+    Key("bulk_modulus", BULK_MODULUS, "Pa", "of the tissue, for volume=pressure (assumed)", least=1e6, most=1e10),
+)  # fmt: skip
+
+
+_LOAD_KEYS = (
+    Key("load_density", 1100.0, "kg/m^3", "of the load", above=0.0, most=1e5),
+    Key("load_at", (), "m", "where the load starts, x, y, z of its centre; empty: beneath the arm", least=-10.0,
+        most=10.0, most_entries=3),
+    Key("suckers", True, "", "whether suckers hold"),
+    Key("self_contact", True, "", "whether the arm touches itself"),
+    Key("muscle_noise_percent", 0.0, "%", "error of the muscles' gains, one drawn for each", least=0.0, most=100.0),
+)  # fmt: skip
+
+
+def _current(*default: float) -> Key:
+    """A current."""
+    return Key("current_m_s", default, "m/s", "velocity of the water, x, y, z", least=-10.0, most=10.0)
+
+
+def _muscular(name: str, summary: str, function: str, *keys: Key, robot: str = "octopus_arm") -> Scenario:
+    """A motion of a muscular arm."""
+    return Scenario(
+        name=f"arm-{name}",
+        summary=summary,
+        robot=robot,
+        accepts=_HYDROSTATS,
+        check_robot=check_hydrostat,
+        function=f"hydrostat.scenarios.{function}",
+        keys=(*keys, *_WATER_KEYS),
+    )
+
+
+ARM_SCENARIOS = (
+    _muscular("elongate", "radial muscles contract: the octopus arm becomes longer and thinner",
+              "arm_lengths:elongate",
+              Key("activations", (0.05, 0.1, 0.2, 0.4), "", "of the radial muscles, one run each", least=0.0,
+                  most=1.0, most_entries=12),
+              Key("seconds", 1.5, "s", "of each run", above=0.0, most=600.0)),
+    _muscular("shorten", "longitudinal muscles contract: the octopus arm becomes shorter and thicker",
+              "arm_lengths:shorten",
+              Key("activations", (0.05, 0.1, 0.2, 0.5, 1.0), "", "of the longitudinal muscles, one run each",
+                  least=0.0, most=1.0, most_entries=12),
+              Key("seconds", 1.5, "s", "of each run", above=0.0, most=600.0)),
+    _muscular("bend", "longitudinal muscles of one side contract along a part of the octopus arm",
+              "arm_lengths:bend",
+              Key("activations", (0.02, 0.05, 0.1, 0.2), "", "of that side, one run each", least=0.0, most=1.0,
+                  most_entries=12),
+              Key("first_segment", 7, "", "where the bend begins", least=1, most=1000),
+              Key("last_segment", 10, "", "where it ends", least=1, most=1000),
+              Key("azimuth_deg", 0.0, "deg", "where it bends to", least=-360.0, most=360.0),
+              Key("seconds", 2.0, "s", "of each run", above=0.0, most=600.0)),
+    _muscular("twist", "an oblique muscle contracts: the octopus arm twists, which the paper leaves out",
+              "arm_lengths:twist",
+              Key("activations", (0.05, 0.1, 0.2), "", "of the oblique muscle, one run each", least=-1.0, most=1.0,
+                  most_entries=12),
+              Key("seconds", 1.5, "s", "of each run", above=0.0, most=600.0), robot="octopus_arm_oblique"),
+    _muscular("reach", "a bend travels from the base of the octopus arm to its tip, and the arm is straight",
+              "arm_reach:reach",
+              Key("bend", 0.1, "", "activation of the bend before the reach", least=0.0, most=1.0),
+              Key("stiffen", 0.2, "", "activation behind the wave's front; of radial muscles twice", least=0.0,
+                  most=0.5),
+              Key("wave", True, "", "whether there is a wave; if not, the bend is let go"),
+              Key("azimuth_deg", 0.0, "deg", "where the arm bends to before", least=-360.0, most=360.0),
+              Key("prepare_seconds", 1.5, "s", "time to bend", above=0.0, most=100.0),
+              Key("wave_seconds", 1.0, "s", "time of the wave from base to tip", above=0.0, most=100.0),
+              Key("seconds_after", 1.4, "s", "how long it is watched from the wave's begin", above=0.1,
+                  most=100.0)),
+    _muscular("fetch", "the octopus arm brings its tip, or a load that its suckers hold, to the mouth",
+              "arm_loads:fetch",
+              Key("load_g", 0.0, "g", "mass of the load; 0: none", least=0.0, most=1e4),
+              Key("feedback", False, "", "whether the arm feels its shape and touch"),
+              Key("seconds", 3.0, "s", "how long it may take", above=0.1, most=600.0),
+              _current(0.0, 0.0, 0.0), *_LOAD_KEYS),
+    _muscular("throw", "the octopus arm takes a load from the ground, swings it and lets go",
+              "arm_loads:throw",
+              Key("load_g", 50.0, "g", "mass of the load", least=0.0, most=1e4),
+              Key("activation", 1.0, "", "of the swing", least=0.0, most=1.0),
+              Key("swing_share", 0.4, "", "of the arm, from its base, that bends", above=0.0, most=1.0),
+              Key("release_s", 0.6, "s", "after the swing began, when suckers let go", above=0.0, most=100.0),
+              Key("seconds", 3.0, "s", "how long it is watched", above=0.5, most=600.0), *_LOAD_KEYS),
+    _muscular("reach-target", "the octopus arm reaches for points by what it feels, in a current and with noise",
+              "arm_target:reach_target",
+              Key("targets", 100, "", "how many, drawn from the half shell before the arm", least=1, most=10_000),
+              Key("near", 0.5, "", "least distance of targets, in arm lengths", above=0.1, most=1.5),
+              Key("far", 1.3, "", "largest distance, in arm lengths", above=0.1, most=1.5),
+              Key("seconds", 4.0, "s", "for each", above=0.5, most=600.0),
+              Key("move_seconds", 1.5, "s", "that the planned motion takes", above=0.1, most=100.0),
+              Key("muscle_noise_percent", 5.0, "%", "error of the muscles' gains, one drawn for each", least=0.0,
+                  most=100.0),
+              _current(0.0, 0.05, 0.0)),
+)  # fmt: skip
+"""As `hydrostat list` shows them."""
