@@ -1,4 +1,4 @@
-"""The command line: `hydrostat list`, `run`, `new`, `bench`.
+"""The command line: `hydrostat list`, `run`, `new`, `export`, `bench`.
 
 What a user typed is checked before JAX is imported; a fault is one line on stderr. Exit codes: 0 done; 1 a bug of
 ours; 2 bad input or a missing extra; 3 diverged or not solved; 130 interrupted.
@@ -16,7 +16,8 @@ from typing import Any, NoReturn
 from hydrostat import _terminal as terminal
 from hydrostat._version import __version__
 from hydrostat.errors import InputError, UnsolvedError, shown
-from hydrostat.robots.catalogue import ROBOTS, find_robot
+from hydrostat.exporting.request import CHAINS, FORMATS, check_request, default_chain
+from hydrostat.robots.catalogue import ROBOTS, find_arm, find_robot
 from hydrostat.robots.file import format_robot
 from hydrostat.scenarios.catalogue import SCENARIOS, find_scenario
 
@@ -50,6 +51,20 @@ def _parser() -> _Parser:
     new.add_argument("file", metavar="FILE.toml")
     new.add_argument("--like", default="tentacle", metavar="ROBOT", help="the robot to start from (default tentacle)")
 
+    export = commands.add_parser("export", help="a robot as rigid bodies, for other programs")
+    export.add_argument("robot", metavar="ROBOT|FILE.toml")
+    export.add_argument("--format", required=True, choices=FORMATS, help="of MuJoCo, or of most others")
+    export.add_argument("--sections", type=int, metavar="N", help="rigid sections of each segment (default: 10 or 1)")
+    export.add_argument(
+        "--chain",
+        choices=CHAINS,
+        help="elastic: two hinges and a slide with springs in each section, for dynamics (default for mjcf); rrp: "
+        "revolute, revolute, prismatic, exact for arcs, for kinematics (default for urdf, which has no springs)",
+    )
+    export.add_argument("--water", action="store_true", help="in sea water: drag, added mass and lift (mjcf)")
+    export.add_argument("--free-base", action="store_true", help="let the body that carries limbs float")
+    export.add_argument("--out", metavar="FILE", help="where to write it (default: standard output)")
+
     bench = commands.add_parser("bench", help="this machine's speed")
     bench.add_argument("case", nargs="?", metavar="CASE", help="what to measure; without it, the cases are listed")
     bench.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
@@ -61,7 +76,8 @@ def main(arguments: list[str] | None = None) -> int:
     terminal.leave_within_a_second_when_interrupted()
     try:
         options = _parser().parse_args(arguments)
-        return {"list": _list, "run": _run, "new": _new, "bench": _bench}[options.command](options)
+        commands = {"list": _list, "run": _run, "new": _new, "export": _export, "bench": _bench}
+        return commands[options.command](options)
     except InputError as error:
         return _complain(error, 2)
     except ImportError as error:
@@ -199,15 +215,39 @@ def _new(options) -> int:
     path = Path(options.file)
     if path.suffix != ".toml":
         raise InputError(f"the file must end in .toml; got {shown(options.file)}")
-    text = format_robot(find_robot(options.like))
+    _write(path, format_robot(find_arm(options.like)))
+    return 0
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a new file, and name it; what exists is left alone."""
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
-        raise InputError(f"{shown(options.file)} exists and is left alone; give another name") from None
-    except OSError as error:
-        raise InputError(f"{shown(options.file)} could not be written: {error.strerror}") from None
+        raise InputError(f"{shown(str(path))} exists and is left alone; give another name") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is no file name"
+        raise InputError(f"{shown(str(path))} could not be written: {reason}") from None
     print(path)
+
+
+def _export(options) -> int:
+    spec = find_robot(options.robot)
+    chain = options.chain or default_chain(spec, options.format)
+    check_request(spec, options.format, options.sections, chain, options.water, options.free_base)
+    if options.out and Path(options.out).exists():
+        raise InputError(f"{shown(options.out)} exists and is left alone; give another name")
+    from hydrostat.exporting import make_twin, write_mjcf, write_urdf
+
+    twin = make_twin(spec, options.sections, chain, free_base=options.free_base)
+    text, left_out = write_mjcf(twin, water=options.water) if options.format == "mjcf" else write_urdf(twin)
+    if options.out:
+        _write(Path(options.out), text)
+    else:
+        print(text, end="")
+    for sentence in left_out:
+        print(f"hydrostat: {sentence}", file=sys.stderr)
     return 0
 
 

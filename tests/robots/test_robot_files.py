@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hydrostat.errors import InputError
-from hydrostat.robots import ROBOTS, find_robot, format_robot, parse_robot, read_robot
+from hydrostat.robots import ROBOTS, LimbedSpec, find_arm, find_robot, format_robot, parse_robot, read_robot
 from hydrostat.robots.checks import check_wire_driven
 from hydrostat.robots.spec import (
     MODES,
@@ -141,7 +141,9 @@ def test_kinds_of_tentacle():
     assert all(base == tip for segment in cylinder.segments for base, tip in [segment.radius])
     assert all(base > tip for segment in cone.segments for base, tip in [segment.radius])
     assert {t.kind for t in ROBOTS["tentacle_soft"].make().tendons} == {"soft"}
-    starts = {name: [t.starts_at_segment for t in ROBOTS[name].make().tendons] for name in ROBOTS}
+    starts = {
+        name: [t.starts_at_segment for t in ROBOTS[name].make().tendons] for name in ("tentacle", "tentacle_through")
+    }
     assert starts["tentacle"] == [1, 1, 1, 2, 2, 2, 3, 3, 3]
     assert starts["tentacle_through"] == [1] * 9
     # In a common bundle no two wires may run in the same place.
@@ -158,9 +160,9 @@ def test_with_wires():
 # --- Out and in again
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", [name for name in ROBOTS if not isinstance(find_robot(name), LimbedSpec)])
 def test_round_trip_of_the_catalogue(name):
-    robot = ROBOTS[name].make()
+    robot = find_arm(name)
     text = format_robot(robot)
     assert parse_robot(text) == robot
     assert "#" in text  # a file to start from says what its numbers mean

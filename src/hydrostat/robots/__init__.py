@@ -6,20 +6,24 @@ numbers they are built from, and do not need JAX.
 
 from typing import TYPE_CHECKING
 
-from hydrostat.robots.catalogue import ROBOTS, find_robot
+from hydrostat.robots.catalogue import ROBOTS, find_arm, find_robot
 from hydrostat.robots.file import format_robot, parse_robot, read_robot
 from hydrostat.robots.finger import FRICTION, LENGTHS, RADIUS, TENDON_OFFSET, YOUNGS_MODULUS
+from hydrostat.robots.limbed import LimbedSpec
 from hydrostat.robots.spec import LegsSpec, RobotSpec
 from hydrostat.robots.stewart_arm import BASE_RADIUS, LENGTH, SEGMENTS
 
 if TYPE_CHECKING:
     from hydrostat.mechanics import Model
     from hydrostat.robots.build import Robot
+    from hydrostat.robots.build_limbed import Limbed
 
 __all__ = [
     "ROBOTS",
     "LegsSpec",
+    "LimbedSpec",
     "RobotSpec",
+    "find_arm",
     "find_robot",
     "finger",
     "format_robot",
@@ -28,16 +32,18 @@ __all__ = [
     "parse_robot",
     "read_robot",
     "robot_model",
+    "squid",
+    "squid_limb",
     "stewart_arm",
     "tentacle",
 ]
 
 
 def load_robot(name_or_file: str) -> "Robot":
-    """The robot of a name or of a TOML file, built."""
+    """The robot of one arm of a name or of a TOML file, built."""
     from hydrostat.robots.build import build_robot
 
-    return build_robot(find_robot(name_or_file))
+    return build_robot(find_arm(name_or_file))
 
 
 def tentacle(shape: str = "cylinder", wires: str = "hard", routing: str = "decoupled", bays: int = 10) -> "Robot":
@@ -108,3 +114,19 @@ def octopus_arm(segments: int = 20, kind: str = "strut", oblique: bool = False) 
     from hydrostat.robots.octopus_arm import octopus_arm as specification
 
     return build_robot(specification(segments, kind, oblique))
+
+
+def squid(pieces: int = 1) -> "Limbed":
+    """The squid after Emet et al., built; `hydrostat.robots.squid` the module says what is assumed."""
+    from hydrostat.robots.build_limbed import build_limbed
+    from hydrostat.robots.squid import squid as specification
+
+    return build_limbed(specification(pieces))
+
+
+def squid_limb(name: str = "camera", pieces: int = 1) -> "Robot":
+    """One of the squid's limbs on its own, built."""
+    from hydrostat.robots.build import build_robot
+    from hydrostat.robots.squid import squid_limb as specification
+
+    return build_robot(specification(name, pieces))

@@ -19,7 +19,7 @@ from hydrostat.actuation import (
 from hydrostat.bodies import Arm, Material, Section
 from hydrostat.errors import InputError
 from hydrostat.lie import SE3
-from hydrostat.robots.spec import MODES, LegsSpec, MusclesSpec, RobotSpec
+from hydrostat.robots.spec import MODES, BaseSpec, LegsSpec, MusclesSpec, RobotSpec
 from hydrostat.segments import AbstractSegment, StewartSegment, StrainSegment, StrutSegment, SwellingSegment
 from hydrostat.segments.stewart import named_faults
 
@@ -87,7 +87,7 @@ def build_robot(spec: RobotSpec, bulk_modulus: float | None = None) -> Robot:
                 )
             )
         ),
-        T_world_base=SE3(jnp.array(_axes(spec.base.axis)), jnp.array(spec.base.position)),
+        T_world_base=base_pose(spec.base),
     )
     motor = None
     if spec.motor:
@@ -196,6 +196,11 @@ def _tendons(spec: RobotSpec) -> Tendons:
         bays=spec.tendons[0].bays if soft else None,
         turns=jnp.array(turns) if np.any(turns) else None,
     )
+
+
+def base_pose(base: BaseSpec) -> SE3:
+    """Where a base is: its z is the given axis, turned from the outer z by the shortest way."""
+    return SE3(jnp.array(_axes(base.axis)), jnp.array(base.position))
 
 
 def _axes(axis: tuple[float, ...]) -> np.ndarray:

@@ -9,9 +9,11 @@ from pathlib import Path
 from hydrostat.errors import InputError, listed, shown
 from hydrostat.robots.file import read_robot
 from hydrostat.robots.finger import finger
+from hydrostat.robots.limbed import AnySpec, LimbedSpec
 from hydrostat.robots.octopus_arm import octopus_arm
 from hydrostat.robots.rod import rod
 from hydrostat.robots.spec import RobotSpec
+from hydrostat.robots.squid import squid, squid_limb
 from hydrostat.robots.stewart_arm import stewart_arm
 from hydrostat.robots.tentacle import tentacle
 
@@ -22,7 +24,7 @@ class Entry:
 
     name: str
     summary: str
-    make: Callable[[], RobotSpec]
+    make: Callable[[], AnySpec]
 
 
 ROBOTS = {
@@ -46,11 +48,14 @@ ROBOTS = {
         Entry("octopus_arm", "a muscular hydrostat of 20 struts, 0.24 m, horizontal (Kang)", octopus_arm),
         Entry("octopus_arm_arcs", "the same with arcs of constant strain", partial(octopus_arm, kind="strain")),
         Entry("octopus_arm_oblique", "the same with oblique muscles", partial(octopus_arm, oblique=True)),
+        Entry("squid", "a body with four soft limbs of 0.6 m, four tendons each (Emet et al.)", squid),
+        Entry("squid_grasper", "its grasper limb alone: two segments", partial(squid_limb, "grasper")),
+        Entry("squid_camera", "its camera limb alone: one segment", partial(squid_limb, "camera")),
     )
 }
 
 
-def find_robot(name_or_file: str) -> RobotSpec:
+def find_robot(name_or_file: str) -> AnySpec:
     """The robot of a name, or of a TOML file."""
     if name_or_file in ROBOTS:
         return ROBOTS[name_or_file].make()
@@ -59,3 +64,11 @@ def find_robot(name_or_file: str) -> RobotSpec:
     raise InputError(
         f"robot must be one of {listed(ROBOTS)}, or a .toml file as `hydrostat new` writes; got {shown(name_or_file)}"
     )
+
+
+def find_arm(name_or_file: str) -> RobotSpec:
+    """The robot of one arm of a name, or of a TOML file."""
+    spec = find_robot(name_or_file)
+    if isinstance(spec, LimbedSpec):
+        raise InputError(f"the robot must be a single arm; got {spec.name} with {len(spec.limbs)} limbs")
+    return spec

@@ -3,6 +3,7 @@
 import math
 
 from hydrostat.errors import InputError, listed
+from hydrostat.robots.limbed import LimbedSpec
 from hydrostat.robots.spec import RobotSpec
 
 
@@ -26,6 +27,18 @@ def check_hydrostat(spec: RobotSpec) -> None:
     """Refuse an arm without muscles."""
     if spec.muscles is None:
         raise InputError(f"this scenario needs a muscular arm, such as octopus_arm; got {spec.name} without [muscles]")
+
+
+def check_limbs_of_arcs(spec: LimbedSpec) -> None:
+    """Refuse a robot whose limbs are not arcs of free length."""
+    for limb in spec.limbs:
+        check_continuum(limb.arm)
+        for number, segment in enumerate(limb.arm.segments, 1):
+            if segment.modes != ("bend_x", "bend_y", "stretch"):
+                raise InputError(
+                    f"this scenario needs segments with the modes bend_x, bend_y, stretch; got {listed(segment.modes)} "
+                    f"in segment {number} of {limb.name}"
+                )
 
 
 def check_wire_driven(spec: RobotSpec) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 from hydrostat import errors
 from hydrostat.errors import InputError, listed, shown
 from hydrostat.results import Recorder
+from hydrostat.robots.limbed import AnySpec, LimbedSpec
 from hydrostat.robots.spec import RobotSpec
 
 
@@ -75,13 +76,22 @@ class Scenario:
     """The robot it runs with when none is named."""
     accepts: str
     """Which robots it accepts, in words."""
-    check_robot: Callable[[RobotSpec], None]
+    check_robot: Callable[[Any], None]
     """Raises `InputError` for a robot it cannot run with."""
     function: str
     """Where the function is, as `module:name`; it is imported when it runs."""
     keys: tuple[Key, ...] = ()
+    limbed: bool = False
+    """Whether it is for robots with several limbs on a body, instead of for single arms."""
 
-    def settings(self, given: Mapping[str, Any], robot: RobotSpec) -> SimpleNamespace:
+    def check(self, robot: AnySpec) -> None:
+        """Refuse a robot it cannot run with."""
+        if isinstance(robot, LimbedSpec) != self.limbed:
+            needed = "a robot with limbs on a body, such as squid" if self.limbed else "a single arm"
+            raise InputError(f"this scenario needs {needed}; got {robot.name}")
+        self.check_robot(robot)
+
+    def settings(self, given: Mapping[str, Any], robot: AnySpec) -> SimpleNamespace:
         """All settings: the defaults, with what was given in their place."""
         names = [key.name for key in self.keys]
         for name in given:
@@ -89,7 +99,7 @@ class Scenario:
                 raise InputError(f"{self.name} has no key {shown(name)}; its keys are {listed(names) or 'none'}")
         values = {key.name: key.check(given[key.name]) if key.name in given else key.default for key in self.keys}
         for key in self.keys:
-            if key.per_segment:
+            if key.per_segment and isinstance(robot, RobotSpec):
                 values[key.name] = _for_segments(key.name, values[key.name], len(robot.segments), key.name in given)
         return SimpleNamespace(**values)
 
@@ -122,11 +132,23 @@ class Outcome:
 class Run:
     """One run of a scenario: its settings, its robot, its folder and its clocks."""
 
-    def __init__(self, robot: RobotSpec, settings: SimpleNamespace, seed: int, folder: Path, progress: "Progress"):
-        self.robot, self.settings, self.seed, self.folder = robot, settings, seed, folder
+    def __init__(self, robot: AnySpec, settings: SimpleNamespace, seed: int, folder: Path, progress: "Progress"):
+        self.whole, self.settings, self.seed, self.folder = robot, settings, seed, folder
         self._progress = progress
         self.wall_seconds = 0.0
         self.compile_seconds = 0.0
+
+    @property
+    def robot(self) -> RobotSpec:
+        """The robot, of scenarios for single arms."""
+        assert isinstance(self.whole, RobotSpec)
+        return self.whole
+
+    @property
+    def limbed(self) -> LimbedSpec:
+        """The robot, of scenarios for robots with limbs."""
+        assert isinstance(self.whole, LimbedSpec)
+        return self.whole
 
     @contextmanager
     def timed(self) -> Iterator[None]:

@@ -4,6 +4,7 @@ from hydrostat.errors import InputError, listed, shown
 from hydrostat.robots.checks import (
     check_bends_both_ways,
     check_finger,
+    check_limbs_of_arcs,
     check_platforms,
     check_two_arcs,
     check_wire_driven,
@@ -322,6 +323,20 @@ SCENARIOS = {
                 Key("bend_deg", 120.0, "deg", "of the whole arm", least=0.0, most=720.0),
                 Key("bend_azimuth_deg", 30.0, "deg", "where it bends to", least=-360.0, most=360.0),
                 Key("twist_deg", 180.0, "deg", "of the whole arm", least=-1440.0, most=1440.0),
+            ),
+        ),
+        Scenario(
+            name="squid-verify",
+            summary="soft limbs as chains of rigid RRP sections against their arcs: exact, as printed, in MuJoCo",
+            robot="squid",
+            accepts="robots with limbs on a body, whose segments have the modes bend_x, bend_y and stretch",
+            check_robot=check_limbs_of_arcs,
+            limbed=True,
+            function="hydrostat.scenarios.squid_verify:verify",
+            keys=(
+                Key("most_sections", 50, "", "sections of a segment, from 1 up to so many", least=1, most=500),
+                Key("bends", 7, "", "bends of the grid, from one side to the other", least=2, most=101),
+                Key("mujoco_sections", 10, "", "sections of a segment in MuJoCo", least=1, most=40),
             ),
         ),
     )

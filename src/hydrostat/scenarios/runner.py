@@ -34,7 +34,7 @@ def run_scenario(
     """
     scenario = find_scenario(name)
     spec = find_robot(robot or scenario.robot)
-    scenario.check_robot(spec)
+    scenario.check(spec)
     values = scenario.settings(settings or {}, spec)
 
     try:

@@ -1,0 +1,50 @@
+"""Exporting: robots as rigid bodies and joints, written as MJCF and URDF, and kept in step with MuJoCo.
+
+Names load when they are first used, so that a request is checked before JAX is there.
+"""
+
+import importlib as _importlib
+from typing import TYPE_CHECKING
+
+from hydrostat.exporting.request import CHAINS, FORMATS, check_request, default_chain
+
+if TYPE_CHECKING:
+    from hydrostat.exporting.description import Joint, Link, Shape, Tendon, Twin
+    from hydrostat.exporting.engine import from_qpos, load_mujoco, place, tips, to_qpos
+    from hydrostat.exporting.mjcf import write_mjcf
+    from hydrostat.exporting.twin import make_twin
+    from hydrostat.exporting.urdf import write_urdf
+
+_NAMES = {
+    **dict.fromkeys(("Joint", "Link", "Shape", "Tendon", "Twin"), "description"),
+    **dict.fromkeys(("from_qpos", "load_mujoco", "place", "tips", "to_qpos"), "engine"),
+    "make_twin": "twin",
+    "write_mjcf": "mjcf",
+    "write_urdf": "urdf",
+}
+
+__all__ = [
+    "CHAINS",
+    "FORMATS",
+    "Joint",
+    "Link",
+    "Shape",
+    "Tendon",
+    "Twin",
+    "check_request",
+    "default_chain",
+    "from_qpos",
+    "load_mujoco",
+    "make_twin",
+    "place",
+    "tips",
+    "to_qpos",
+    "write_mjcf",
+    "write_urdf",
+]
+
+
+def __getattr__(name: str):
+    if name in _NAMES:
+        return getattr(_importlib.import_module(f"hydrostat.exporting.{_NAMES[name]}"), name)
+    raise AttributeError(f"module 'hydrostat.exporting' has no attribute '{name}'; it has {', '.join(__all__)}")

@@ -1,0 +1,152 @@
+"""MJCF, the format of MuJoCo."""
+
+from xml.etree import ElementTree as ET
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from hydrostat.errors import InputError
+from hydrostat.exporting import xml
+from hydrostat.exporting.description import Joint, Link, Shape, Tendon, Twin
+from hydrostat.exporting.solids import Solid, together
+from hydrostat.exporting.xml import number, numbers
+from hydrostat.mechanics.model import GRAVITY
+
+SEA_WATER = 1025.0  # kg/m^3
+_VISCOSITY = 1.09e-3  # Pa s, sea water at 20 degrees
+_MOST_NESTED = 95  # bodies within bodies: its reader of XML stops at 100 elements
+_LOOK_FORWARD = (0.0, 1.0, 0.0, 0.0)  # MuJoCo's cameras look along -z
+# Limbs touch what is in the world, and neither themselves nor each other: their pieces overlap.
+_TOUCH = {"contype": "2", "conaffinity": "1"}
+
+
+def write_mjcf(twin: Twin, *, water: bool = False) -> tuple[str, list[str]]:
+    """The robot in MJCF, and what it leaves out.
+
+    **Arguments:** `water`: whether it is in sea water: MuJoCo's ellipsoid model of drag and added mass, and lift as a
+    share of every body's weight.
+    """
+    xml.check(twin)
+    _check_depth(twin)
+    root = ET.Element("mujoco", model=twin.name)
+    ET.SubElement(root, "compiler", angle="radian", autolimits="true", inertiafromgeom="false")
+    option = {"timestep": number(twin.timestep), "gravity": numbers(GRAVITY), "integrator": "implicitfast"}
+    if water:
+        option |= {"density": number(SEA_WATER), "viscosity": number(_VISCOSITY)}
+    ET.SubElement(root, "option", option)
+    visual = ET.SubElement(root, "visual")
+    ET.SubElement(visual, "global", offwidth="1920", offheight="1080")
+    world = ET.SubElement(root, "worldbody")
+    ET.SubElement(world, "light", name="sun", pos="0 0 3", dir="0 0 -1", diffuse="0.6 0.6 0.6")
+    bodies: dict[str | None, ET.Element] = {None: world}
+    for link in twin.links:
+        bodies[link.name] = _body(bodies[link.parent], link, water)
+    if twin.tendons:
+        tendons, actuators = ET.SubElement(root, "tendon"), ET.SubElement(root, "actuator")
+        for tendon in twin.tendons:
+            _tendon(tendons, tendon)
+            # A motor's force lengthens its tendon: pulling is negative.
+            pull = {"name": f"{tendon.name}_pull", "tendon": tendon.name, "gear": "-1"}
+            ET.SubElement(actuators, "motor", pull, ctrlrange=numbers((0.0, tendon.most)))
+    rests = [joint.rest for joint in twin.joints]
+    if any(rests) and not any(link.free for link in twin.links):
+        ET.SubElement(ET.SubElement(root, "keyframe"), "key", name="rest", qpos=numbers(rests))
+    return xml.text(root, twin, twin.left_out), list(twin.left_out)
+
+
+def _tendon(tendons: ET.Element, tendon: Tendon) -> None:
+    """A tendon through sites, or one that adds up joint values."""
+    if tendon.sites:
+        spatial = ET.SubElement(tendons, "spatial", name=tendon.name, width="0.001")
+        for site in tendon.sites:
+            ET.SubElement(spatial, "site", site=site)
+        return
+    fixed = ET.SubElement(tendons, "fixed", name=tendon.name)
+    for joint, lever in tendon.lever.items():
+        ET.SubElement(fixed, "joint", joint=joint, coef=number(lever))
+
+
+def _check_depth(twin: Twin) -> None:
+    """Refuse a chain that is longer than MuJoCo reads: each body is an element within its parent's."""
+    depth: dict[str | None, int] = {None: 0}
+    for link in twin.links:
+        depth[link.name] = depth[link.parent] + 1
+    deepest = max(depth.values())
+    if deepest > _MOST_NESTED:
+        raise InputError(
+            f"MJCF cannot hold {twin.name} so finely: MuJoCo reads bodies up to {_MOST_NESTED} deep; got {deepest}; "
+            f"use fewer --sections"
+        )
+
+
+def _body(parent: ET.Element, link: Link, water: bool) -> ET.Element:
+    """A body with its joints, its mass, its looks, its sites, and what it carries."""
+    attributes = {"name": link.name, "pos": numbers(link.position)}
+    if not np.array_equal(link.rotation, np.eye(3)):
+        attributes["quat"] = numbers(Rotation.from_matrix(link.rotation).as_quat(scalar_first=True))
+    solid = together(link.solids)
+    if water and solid is not None and solid.volume > 0.0:
+        attributes["gravcomp"] = number(SEA_WATER * solid.volume / solid.mass)
+    body = ET.SubElement(parent, "body", attributes)
+    if link.free:
+        ET.SubElement(body, "freejoint", name=f"{link.name}_free")
+    for joint in link.joints:
+        _joint(body, joint)
+    if solid is not None:
+        _inertial(body, solid)
+    for shape in link.shapes:
+        _geoms(body, shape, water)
+    for name, place in link.sites.items():
+        ET.SubElement(body, "site", name=name, pos=numbers(place), size="0.001")
+    if link.role:
+        _tip(body, link)
+    return body
+
+
+def _joint(body: ET.Element, joint: Joint) -> None:
+    """A joint with its spring."""
+    given = {"name": joint.name, "type": joint.kind, "axis": numbers(joint.axis), "range": numbers(joint.range)}
+    if joint.stiffness:
+        given |= {"stiffness": number(joint.stiffness), "springref": number(joint.rest)}
+    if joint.damping:
+        given["damping"] = number(joint.damping)
+    ET.SubElement(body, "joint", given)
+
+
+def _inertial(body: ET.Element, solid: Solid) -> None:
+    """The mass of a body."""
+    inertia = solid.inertia
+    given = {"pos": numbers(solid.centre), "mass": number(solid.mass)}
+    if np.array_equal(inertia, np.diag(np.diag(inertia))):
+        given["diaginertia"] = numbers(np.diag(inertia))
+    else:
+        given["fullinertia"] = numbers(inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]])
+    ET.SubElement(body, "inertial", given)
+
+
+def _tip(body: ET.Element, link: Link) -> None:
+    """The tool frame, a camera or a light that look along the arm."""
+    ET.SubElement(body, "site", name=f"{link.name}_frame", pos="0 0 0", size="0.002")
+    if link.role == "camera":
+        ET.SubElement(body, "camera", name=f"{link.name}_camera", pos="0 0 0", quat=numbers(_LOOK_FORWARD), fovy="70")
+    if link.role == "light":
+        ET.SubElement(body, "light", name=f"{link.name}_light", type="spot", pos="0 0 0", dir="0 0 1", cutoff="30")
+
+
+def _geoms(body: ET.Element, shape: Shape, water: bool) -> None:
+    """What is seen and touched, and what meets the water."""
+    size = {
+        "sphere": lambda: shape.size,
+        "capsule": lambda: (shape.size[0], 0.5 * shape.size[1]),
+        "cylinder": lambda: (shape.size[0], 0.5 * shape.size[1]),
+        "box": lambda: [0.5 * edge for edge in shape.size],
+    }[shape.kind]()
+    name = {"name": shape.name} if shape.name else {}
+    given = {"type": shape.kind, "size": numbers(size), "pos": numbers(shape.position)}
+    ET.SubElement(body, "geom", name | given | _TOUCH, rgba=numbers(xml.COLORS[shape.color]))
+    if water:
+        # The round ends of capsules lie within the neighbours: water meets each piece once, as a cylinder.
+        wet = {**given, "type": "cylinder" if shape.kind == "capsule" else shape.kind}
+        if shape.kind == "capsule" and shape.color == "body":
+            wet["size"] = numbers((size[0], size[0] + size[1]))
+        ET.SubElement(body, "geom", wet, contype="0", conaffinity="0", group="4", fluidshape="ellipsoid")
