@@ -16,7 +16,8 @@ _HATS = np.array([np.cross(np.eye(3)[i], np.eye(3)).T for i in range(3)])
 
 def hat(w: Float[Array, "*batch 3"]) -> Float[Array, "*batch 3 3"]:
     """The skew matrix of a vector: hat(w) u = w x u."""
-    return sum((w[..., i, None, None] * _HATS[i] for i in range(1, 3)), start=w[..., 0, None, None] * _HATS[0])
+    x, y, z = (w[..., i, None, None] * _HATS[i] for i in range(3))
+    return x + y + z
 
 
 def vee(W: Float[Array, "*batch 3 3"]) -> Float[Array, "*batch 3"]:

@@ -151,13 +151,13 @@ class NodeSums(NamedTuple):
 
         Since hat(r) n = 0, K is all linear, and C is g (r^2 I - r r^T), g hat(r) and C itself.
         """
-        self = once(self)
-        identity, zero = jnp.eye(3, dtype=self.force.dtype), jnp.zeros_like(self.stiffness)
-        g, g_r2 = self.friction[:, None, None], jnp.trace(self.friction_spin, axis1=-2, axis2=-1)[:, None, None]
-        coupling = so3.hat(self.friction_lever)
-        stiffness = _blocks(zero, zero, zero, self.stiffness)
-        damping = _blocks(g_r2 * identity - self.friction_spin, coupling, -coupling, g * identity + self.damping)
-        return NodeContact(self.force, self.torque, stiffness, damping, penetration)
+        sums = once(self)
+        identity, zero = jnp.eye(3, dtype=sums.force.dtype), jnp.zeros_like(sums.stiffness)
+        g, g_r2 = sums.friction[:, None, None], jnp.trace(sums.friction_spin, axis1=-2, axis2=-1)[:, None, None]
+        coupling = so3.hat(sums.friction_lever)
+        stiffness = _blocks(zero, zero, zero, sums.stiffness)
+        damping = _blocks(g_r2 * identity - sums.friction_spin, coupling, -coupling, g * identity + sums.damping)
+        return NodeContact(sums.force, sums.torque, stiffness, damping, penetration)
 
 
 def contact_with_shapes(
