@@ -9,7 +9,6 @@ _HYDROSTATS = "muscular arms: robots with [muscles]"
 _WATER_KEYS = (
     Key("drag", True, "", "whether water resists; buoyancy stays"),
     Key("added_mass", False, "", "whether the water that is pushed aside adds to the mass of what moves"),
-    Key("dt_ms", 5.0, "ms", "time step", above=0.0, most=100.0),
     Key("volume", "exact", "", "how the arm keeps its volume: exact, the radius follows the stretch; pressure, the "
         "radius moves by itself against the bulk modulus", options=("exact", "pressure")),
     Key("bulk_modulus", BULK_MODULUS, "Pa", "of the tissue, for volume=pressure (assumed)", least=1e6, most=1e10),
@@ -31,8 +30,11 @@ def _current(*default: float) -> Key:
     return Key("current_m_s", default, "m/s", "velocity of the water, x, y, z", least=-10.0, most=10.0)
 
 
-def _muscular(name: str, summary: str, function: str, *keys: Key, robot: str = "octopus_arm") -> Scenario:
+def _muscular(
+    name: str, summary: str, function: str, *keys: Key, robot: str = "octopus_arm", dt_ms: float = 5.0
+) -> Scenario:
     """A motion of a muscular arm."""
+    step = Key("dt_ms", dt_ms, "ms", "time step", above=0.0, most=100.0)
     return Scenario(
         name=f"arm-{name}",
         summary=summary,
@@ -40,7 +42,7 @@ def _muscular(name: str, summary: str, function: str, *keys: Key, robot: str = "
         accepts=_HYDROSTATS,
         check_robot=check_hydrostat,
         function=f"hydrostat.scenarios.{function}",
-        keys=(*keys, *_WATER_KEYS),
+        keys=(*keys, step, *_WATER_KEYS),
     )
 
 
@@ -84,7 +86,7 @@ ARM_SCENARIOS = (
               Key("load_g", 0.0, "g", "mass of the load; 0: none", least=0.0, most=1e4),
               Key("feedback", False, "", "whether the arm feels its shape and touch"),
               Key("seconds", 3.0, "s", "how long it may take", above=0.1, most=600.0),
-              _current(0.0, 0.0, 0.0), *_LOAD_KEYS),
+              _current(0.0, 0.0, 0.0), *_LOAD_KEYS, dt_ms=4.0),
     _muscular("throw", "the octopus arm takes a load from the ground, swings it and lets go",
               "arm_loads:throw",
               Key("load_g", 50.0, "g", "mass of the load", least=0.0, most=1e4),
