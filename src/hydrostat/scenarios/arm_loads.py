@@ -39,6 +39,7 @@ _APART = 5  # places along an arm of 20 segments that its parts must be apart to
 _HOLDS_AT = 0.6  # of the arm: where it holds what it throws
 _FETCHES_AT = 0.55  # of the arm: where it holds what it fetches
 _MOUTH = (0.02, 0.125)  # of the arm: how far before and beside the base the held place is brought
+_THERE = 1e-3  # m beyond the nearest that it came, from where it counts as there
 _SETTLE = 0.3  # s before a throw in which the arm takes hold and stiffens
 
 
@@ -124,7 +125,7 @@ def fetch(run: Run) -> Outcome:
     nearest = int(np.argmin(distance))
     metrics = {
         "mouth_distance_mm": 1e3 * float(distance[nearest]),
-        "mouth_time_s": float(seen.times[nearest]),
+        "mouth_time_s": float(seen.times[np.flatnonzero(distance <= distance[nearest] + _THERE)[0]]),
         "mouth_distance_end_mm": 1e3 * float(distance[-1]),
         "attached": bool(seen.held[-1].any()) if loaded.ball is not None else False,
         "load_g": settings.load_g,

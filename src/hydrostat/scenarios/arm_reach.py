@@ -20,7 +20,7 @@ from hydrostat.scenarios.arm import (
 from hydrostat.scenarios.base import Outcome, Run
 
 _PASSED = 0.85  # of the arm: where the bend counts as arrived
-_SMOOTHED = 5  # rows of a moving average over the bend's place
+_SMOOTHED = 0.075  # s: the bend's place is a mean over so long
 
 
 def reach(run: Run) -> Outcome:
@@ -57,7 +57,7 @@ def _measured(seen: Seen, start: float, azimuth: float) -> tuple[dict, dict]:
     times = seen.times[after] - start
     place = _bend_place(seen, azimuth)[after]
     point = _points_at(seen.positions[after], place)
-    speed = np.linalg.norm(np.gradient(point, times, axis=0), axis=-1)
+    speed = _speed(point, times)
     arrived = np.flatnonzero(place >= _PASSED)
     end = int(arrived[0]) if len(arrived) else len(times) - 1
     window = slice(0, max(end, 2) + 1)
@@ -89,9 +89,22 @@ def _bend_place(seen: Seen, azimuth: float) -> np.ndarray:
     weight = np.maximum(towards, 0.0) ** 2
     middles = (np.arange(weight.shape[1]) + 0.5) / weight.shape[1]
     place = (weight * middles).sum(-1) / np.maximum(weight.sum(-1), 1e-12)
-    kernel = np.ones(_SMOOTHED) / _SMOOTHED
-    padded = np.concatenate([np.full(_SMOOTHED // 2, place[0]), place, np.full(_SMOOTHED // 2, place[-1])])
+    half = _half(seen.times)
+    kernel = np.ones(2 * half + 1) / (2 * half + 1)
+    padded = np.concatenate([np.full(half, place[0]), place, np.full(half, place[-1])])
     return np.convolve(padded, kernel, "valid")
+
+
+def _half(times: np.ndarray) -> int:
+    """Rows of half the time that is smoothed over."""
+    return max(round(0.5 * _SMOOTHED / (times[1] - times[0]) - 0.5), 1)
+
+
+def _speed(point: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """The speed of a point that goes along a polygon, where it turns in no time: over a time, not from row to row."""
+    half, rows = _half(times), np.arange(len(times))
+    before, after = np.maximum(rows - half, 0), np.minimum(rows + half, len(times) - 1)
+    return np.linalg.norm(point[after] - point[before], axis=-1) / (times[after] - times[before])
 
 
 def _points_at(positions: np.ndarray, place: np.ndarray) -> np.ndarray:
