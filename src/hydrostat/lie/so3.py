@@ -16,7 +16,7 @@ _HATS = np.array([np.cross(np.eye(3)[i], np.eye(3)).T for i in range(3)])
 
 def hat(w: Float[Array, "*batch 3"]) -> Float[Array, "*batch 3 3"]:
     """The skew matrix of a vector: hat(w) u = w x u."""
-    x, y, z = (w[..., i, None, None] * _HATS[i] for i in range(3))
+    x, y, z = (w[..., i, None, None] * _HATS[i].astype(w.dtype) for i in range(3))
     return x + y + z
 
 
@@ -34,7 +34,7 @@ def polynomial(w: Float[Array, "*batch 3"], a, b, c) -> Float[Array, "*batch 3 3
     diagonal = a - c * small.dot(w, w)
     skew = hat(jnp.asarray(b)[..., None] * w)
     outer = (jnp.asarray(c)[..., None] * w)[..., :, None] * w[..., None, :]
-    return diagonal[..., None, None] * np.eye(3) + skew + outer
+    return diagonal[..., None, None] * np.eye(3, dtype=w.dtype) + skew + outer
 
 
 def exp(w: Float[Array, "*batch 3"]) -> Float[Array, "*batch 3 3"]:
