@@ -12,6 +12,7 @@ def test_a_load_is_taken_from_the_ground_and_thrown(run):
     assert metrics["release_speed_m_s"] >= 0.2
     assert metrics["throw_range_m"] >= 0.2
     assert metrics["highest_m"] > 0.05
+    assert metrics["energy_balance_error"] <= 1e-3
 
 
 @pytest.mark.slow
@@ -23,7 +24,10 @@ def test_without_suckers_nothing_is_thrown(run):
 
 @pytest.mark.slow
 def test_the_free_arm_fetches(run):
-    assert run("arm-fetch")["mouth_distance_mm"] < 25.0
+    metrics = run("arm-fetch")
+    assert metrics["mouth_distance_mm"] < 25.0
+    assert metrics["mouth_distance_end_mm"] < 25.0
+    assert metrics["energy_balance_error"] <= 1e-3
 
 
 @pytest.mark.slow

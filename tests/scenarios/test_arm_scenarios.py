@@ -52,6 +52,10 @@ def test_reaching_needs_the_wave_and_the_water(run):
     assert reach["bend_arrived"]
     assert reach["extension"] >= 0.9
     assert 0.8 <= reach["tip_arrival_s"] <= 1.6
+    assert 0.2 <= reach["bend_speed_peak_m_s"] <= 0.45
+    assert 0.3 <= reach["bend_speed_peak_time_fraction"] <= 0.6
+    assert reach["minimum_jerk_correlation"] >= 0.8
+    assert reach["energy_balance_error"] <= 1e-3
     assert slack["extension"] < 0.8
     assert empty["tip_speed_peak_m_s"] >= 2.0 * reach["tip_speed_peak_m_s"]
 
