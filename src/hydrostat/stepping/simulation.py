@@ -211,7 +211,7 @@ class Simulation(eqx.Module):
             smaller = Simulation(self.model, self.dt * 0.5**halving, self.stepper)
             out = smaller._advance(inputs, state, memory, time, 1, every * 2**halving)
             if bool(out.good[0]):
-                advice = f"the largest step that goes on from there is about {smaller.dt:.2g} s"
+                advice = f"the largest step that goes on from there is about {smaller.dt:.3g} s"
                 break
         return DivergedError(f"the simulation diverged after {time:.6g} s at dt = {self.dt:g} s, in {where}; {advice}")
 
