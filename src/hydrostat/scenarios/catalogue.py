@@ -357,7 +357,7 @@ SCENARIOS = {
                 Key("sections", 40, "", "of the whole limb, here and in MuJoCo", least=1, most=80),
                 Key("seconds", 2.0, "s", "of each motion", above=0.0, most=60.0),
                 Key("dt_ms", 1.0, "ms", "our step", above=0.0, most=10.0),
-                Key("twin_dt_ms", 0.1, "ms", "MuJoCo's step, of a method of first order; 0: what the exported file says",
+                Key("twin_dt_ms", 0.1, "ms", "MuJoCo's step, of a method of first order; 0: that of the exported file",
                     least=0.0, most=10.0),
                 Key("added_mass", 1.0, "", "of our water, over the mass of the water displaced", least=0.0, most=10.0),
             ),
