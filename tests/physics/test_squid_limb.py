@@ -5,6 +5,7 @@ shear: without gravity no force shears it, so that both agree; with gravity they
 """
 
 from dataclasses import replace
+from itertools import pairwise
 
 import jax.numpy as jnp
 import numpy as np
@@ -47,8 +48,8 @@ def at_rest(pieces, tension, gravity):
 def test_the_squids_limb_rests_where_the_table_says(gravity, tension, x, z, degrees):
     g = (0.0, 0.0, 0.0) if gravity == "none" else limb_gravity()
     shapes = [at_rest(pieces, tension, g) for pieces in (10, 20, 40)]
-    # Of second order in a piece's length: two thirds less again each time it is halved, and the limit lies beyond.
-    coarse, fine = (4.0 * b - a for a, b in zip(shapes, shapes[1:], strict=False))
+    # Of second order in a piece's length: a quarter each time it is halved, which gives the limit.
+    coarse, fine = (4.0 * b - a for a, b in pairwise(shapes))
     limit, doubt = fine / 3.0, np.abs(fine - coarse) / 3.0 + 2e-6
     # Shear along the limb gives way by three times what pull does, since G = E / 3, and by no more than when straight.
     shear = 0.0 if gravity == "none" else 3.0 * HANGING_STRETCH
