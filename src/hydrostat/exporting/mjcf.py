@@ -34,8 +34,8 @@ def write_mjcf(twin: Twin, *, water: bool = False) -> tuple[str, list[str]]:
     ET.SubElement(root, "compiler", angle="radian", autolimits="true", inertiafromgeom="false")
     option = {"timestep": number(twin.timestep), "gravity": numbers(GRAVITY), "integrator": "implicitfast"}
     if water:
-        # `implicitfast` would take the derivatives of the water's forces on all pieces by all joints, many times the work
-        # of a step; Euler's method is as implicit in the joints' own damping.
+        # `implicitfast` would take the derivatives of the water's forces on all pieces by all joints, many times the
+        # work of a step; Euler's method is as implicit in the joints' own damping.
         option |= {"integrator": "Euler", "density": number(SEA_WATER), "viscosity": number(_VISCOSITY)}
     ET.SubElement(root, "option", option)
     visual = ET.SubElement(root, "visual")

@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from hydrostat.errors import DivergedError, InputError
-from hydrostat.exporting.engine import import_mujoco, load_mujoco, place, tips
-from hydrostat.exporting.twin import make_twin
+from hydrostat.exporting import load_mujoco, make_twin, place, tips
+from hydrostat.exporting.engine import import_mujoco
 from hydrostat.mechanics import kinematics
 from hydrostat.mechanics.model import GRAVITY, Model
 from hydrostat.results import Variable
@@ -47,7 +47,10 @@ class Motion(NamedTuple):
 def twin_dynamics(run: Run) -> Outcome:
     """Let the limb go, here and there, and compare their tips."""
     set_ = run.settings
-    import_mujoco()
+    try:
+        import_mujoco()
+    except ImportError as error:
+        raise InputError(str(error)) from None
     spec = _limb(run.limbed, set_.limb, set_.mount)
     if set_.sections % len(spec.segments):
         raise InputError(
