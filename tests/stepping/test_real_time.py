@@ -75,6 +75,7 @@ def test_a_step_that_cannot_be_made_leaves_the_state(stepped):
     stepped.step(np.zeros(4))
 
 
+@pytest.mark.slow
 def test_limbs_in_water_step_apart_as_they_do_together():
     # A fixed body: each limb of its own, those that are alike as a batch; the simulation knows them as one robot.
     whole = squid()
