@@ -12,6 +12,7 @@ BENCHMARKS = {
     "tracking": [str(HERE / "tracking.py")],
     "rod": ["-m", "hydrostat.cli", "bench", "rod", "--json"],
     "scaling": ["-m", "hydrostat.cli", "bench", "scaling", "--json"],
+    "squid": ["-m", "hydrostat.cli", "bench", "squid", "--json"],
 }
 
 

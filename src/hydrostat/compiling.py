@@ -37,6 +37,12 @@ def fast_jit(function):
     return _jit(function, _FAST)
 
 
+def compiled(function, *arguments):
+    """The function compiled for arrays such as these, ahead of time, to be called with NumPy arrays as well."""
+    options = _FAST if _understood() else None
+    return jax.jit(function, compiler_options=options).lower(*arguments).compile()
+
+
 def _jit(function, options):
     """The function compiled with options, where this version of XLA knows them."""
     quick = eqx.filter_jit(function, compiler_options=options)  # type: ignore[call-overload]

@@ -1,5 +1,6 @@
 """`hydrostat bench`: its cases in small, its report, and what it refuses."""
 
+import gc
 import json
 import os
 import subprocess
@@ -8,7 +9,7 @@ import sys
 import jax
 import pytest
 
-from hydrostat.benchmarking import CASES, rod, run_case, scaling
+from hydrostat.benchmarking import CASES, rod, run_case, scaling, squid
 from hydrostat.benchmarking.measuring import best_of, compiling_anew, on_one_core
 from hydrostat.cli import main
 from hydrostat.scenarios.base import Progress
@@ -29,7 +30,7 @@ def test_an_unknown_case_is_one_line_before_jax_is_loaded():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout.strip() == "2 False"
-    assert done.stderr == "hydrostat: benchmark must be one of rod, scaling; got 'rope'\n"
+    assert done.stderr == "hydrostat: benchmark must be one of rod, scaling, squid; got 'rope'\n"
 
 
 @pytest.mark.slow
@@ -48,6 +49,18 @@ def test_rod_in_small():
         (2.0, 5.0), metrics["microseconds_per_step"], metrics["real_time_factors"], strict=True
     ):
         assert factor == pytest.approx(1e3 * step / cost)
+
+
+@pytest.mark.slow
+def test_the_squid_in_small():
+    metrics = squid.measure(Progress(), steps=300)
+    assert (metrics["limbs"], metrics["segments"], metrics["coordinates"]) == (4, 40, 120)
+    assert metrics["steps"] == 300
+    assert metrics["step_p50_us"] <= metrics["step_p99_us"] <= metrics["step_p999_us"] <= metrics["step_max_us"]
+    # The limbs move, and the mean of the times lies between the least and the greatest.
+    assert metrics["largest_bend_deg"] > 5.0
+    assert 1e3 / metrics["step_max_us"] <= metrics["real_time_factor"] < 1e3
+    assert gc.isenabled()
 
 
 def test_a_report_is_one_strict_json_object(capsys, monkeypatch):

@@ -18,6 +18,7 @@ from hydrostat.robots import ROBOTS, LimbedSpec, format_robot, parse_robot
 from hydrostat.robots.build import build_robot
 from hydrostat.robots.mechanical import robot_model
 from hydrostat.robots.spec import BaseSpec
+from hydrostat.surroundings.water import NORMAL, TANGENTIAL
 
 mujoco = import_mujoco()
 
@@ -163,6 +164,27 @@ def test_water_lifts_the_twin_as_archimedes_says():
     assert data.qfrc_bias[2] - data.qfrc_passive[2] == pytest.approx(30.0 * 9.81 * (1.0 - 1.01), rel=1e-9)
     assert model.opt.density == 1025.0
     assert np.any(model.geom_fluid[:, 0] == 1.0)
+
+
+@pytest.mark.parametrize("sections", [2, 10])
+@pytest.mark.parametrize("direction", ["along", "across", "down"])
+def test_limbs_in_water_have_our_drag_whatever_the_sections(sections, direction):
+    spec = robot_of("squid")
+    model, data = load_mujoco(make_twin(spec, sections, "elastic", free_base=True), water=True)
+    body = model.geom_bodyid == model.body("body").id
+    model.geom_fluid[body, 0] = 0.0  # the limbs alone
+    mujoco.mj_forward(model, data)
+    still = data.qfrc_passive[:3].copy()
+    speed = 0.3  # m/s
+    velocity = {"along": (speed, 0.0, 0.0), "across": (0.0, speed, 0.0), "down": (0.0, 0.0, -speed)}[direction]
+    data.qvel[:3] = velocity
+    mujoco.mj_forward(model, data)
+    coefficient = np.pi * TANGENTIAL if direction == "along" else NORMAL
+    own = (
+        -0.5 * 1025.0 * 4 * 0.6 * 0.04 * coefficient * speed * np.array(velocity)
+    )  # four limbs, 40 mm thick on average
+    # Its Stokes drag comes on top: 3 pi mu D |u| for each of some hundred pieces.
+    np.testing.assert_allclose(data.qfrc_passive[:3] - still, own, atol=6e-3 * np.abs(own).max() + 2e-3)
 
 
 def test_the_camera_and_the_light_look_along_their_limbs():

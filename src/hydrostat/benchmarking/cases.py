@@ -33,6 +33,11 @@ CASES = {
             "cost of a step from 10 to 320 segments, and the exponent it grows with",
             "hydrostat.benchmarking.scaling:measure",
         ),
+        Case(
+            "squid",
+            "the squid's four limbs in water in a control loop of 1 kHz: how long one step takes, and at worst",
+            "hydrostat.benchmarking.squid:measure",
+        ),
     )
 }
 

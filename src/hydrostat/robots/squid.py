@@ -52,6 +52,11 @@ def limb_volume() -> float:
     return math.pi / 3.0 * LENGTH * (a * a + a * b + b * b)
 
 
+def limb_gravity(water: float = WATER) -> tuple[float, float, float]:
+    """Gravity less the lift of water of a density [kg/m^3] on the limbs, which have one density themselves."""
+    return (0.0, 0.0, -9.81 * (1.0 - water / ECOFLEX.density))
+
+
 def squid_limb(name: str = "camera", pieces: int = 1, base: BaseSpec | None = None) -> RobotSpec:
     """One limb on its own.
 

@@ -339,6 +339,29 @@ SCENARIOS = {
                 Key("mujoco_sections", 10, "", "sections of a segment in MuJoCo", least=1, most=40),
             ),
         ),
+        Scenario(
+            name="squid-twin-dynamics",
+            summary="a limb let go from a bent pose, in air and in water, beside its exported twin in MuJoCo",
+            robot="squid",
+            accepts="robots with limbs on a body, whose segments have the modes bend_x, bend_y and stretch",
+            check_robot=check_limbs_of_arcs,
+            limbed=True,
+            function="hydrostat.scenarios.squid_twin_dynamics:twin_dynamics",
+            keys=(
+                Key("limb", "camera", "", "which limb"),
+                Key("mount", "squid", "", "where the limb points: as on the robot; straight down; straight up",
+                    options=("squid", "down", "up")),
+                Key("bend_deg", 90.0, "deg", "even bend of the whole limb at the start", least=0.0, most=360.0),
+                Key("azimuth_deg", 180.0, "deg", "where it is bent to, of the squid's limbs 0: down, 180: up",
+                    least=-360.0, most=360.0),
+                Key("sections", 40, "", "of the whole limb, here and in MuJoCo", least=1, most=80),
+                Key("seconds", 2.0, "s", "of each motion", above=0.0, most=60.0),
+                Key("dt_ms", 1.0, "ms", "our step", above=0.0, most=10.0),
+                Key("twin_dt_ms", 0.1, "ms", "MuJoCo's step, of a method of first order; 0: that of the exported file",
+                    least=0.0, most=10.0),
+                Key("added_mass", 1.0, "", "of our water, over the mass of the water displaced", least=0.0, most=10.0),
+            ),
+        ),
     )
 }  # fmt: skip
 

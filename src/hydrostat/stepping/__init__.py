@@ -3,6 +3,7 @@
 from hydrostat.stepping.base import AbstractStepper, InputFunction, State, Stepped, rest_state
 from hydrostat.stepping.linear_implicit import LinearImplicitEuler
 from hydrostat.stepping.momentum import KeepMomentum
+from hydrostat.stepping.real_time import RealTime
 from hydrostat.stepping.reference import Reference
 from hydrostat.stepping.rk4 import RK4
 from hydrostat.stepping.sdirk2 import SDIRK2
@@ -17,6 +18,7 @@ __all__ = [
     "InputFunction",
     "KeepMomentum",
     "LinearImplicitEuler",
+    "RealTime",
     "Reference",
     "Rows",
     "Simulation",
