@@ -75,8 +75,8 @@ def test_tendons_to_the_tip_alone_do_not_say_what_two_segments_do():
     limb = hs.robots.squid_limb("grasper")
     with pytest.raises(InputError, match="4 tendons do not say what 2 segments do"):
         shape_from_tendon_lengths(limb.arm, limb.tendons, jnp.full(4, 0.59))
+    arm = hs.robots.tentacle()
     with pytest.raises(InputError, match="need the modes bend_x, bend_y, stretch"):
-        arm = hs.robots.tentacle()
         shape_from_tendon_lengths(arm.arm, arm.tendons, jnp.full(9, 0.3))
     with pytest.raises(InputError, match="`tendons` must be one of tip, segments; got 'base'"):
         hs.robots.squid_limb("grasper", tendons="base")
@@ -92,7 +92,8 @@ def test_tensions_without_weight_give_the_equilibrium_of_statics(name):
 
 
 def test_a_tendon_bends_the_cone_by_its_moment_over_the_stiffness():
-    # Closed form of the reference tables: theta = T e times the integral of ds / EI; the pieces' error is of second order: by 40 and 80 of them, fourth.
+    # The closed form of the reference tables: theta = T e times the integral of ds / EI, and T times that of ds / EA.
+    # Even pieces are off by second order in their size; two sizes leave the fourth.
     found = []
     for pieces in (40, 80):
         model = robot_model(hs.robots.squid_limb("camera", pieces=pieces), gravity=NO_WEIGHT)

@@ -84,7 +84,7 @@ def plan_tension(
     tension, q = jnp.asarray(start, float), None
     for _ in range(_MOST_STEPS):
         inputs = no_inputs(model)._replace(wires=tension)
-        q = equilibrium(model, inputs, q, load_steps=6 if q is None else 1).q
+        q = equilibrium(model, inputs, q).q
         G, g = _normal_equations(model, task, q, tension, least, effort)
         new = least + least_pull(G, g)
         step = new - tension
@@ -95,10 +95,10 @@ def plan_tension(
     raise UnsolvedError(f"no tensions were found in {_MOST_STEPS} steps; the last one changed them by {size:.2g} N")
 
 
-def rest_under(model: Model, tension, q=None, load_steps: int = 6) -> TendonPlan:
+def rest_under(model: Model, tension, q=None) -> TendonPlan:
     """Where a limb rests under given tensions [N]."""
     tension = jnp.asarray(tension, float)
-    q = equilibrium(model, no_inputs(model)._replace(wires=tension), q, load_steps=load_steps).q
+    q = equilibrium(model, no_inputs(model)._replace(wires=tension), q).q
     return _planned(model, TipTask(), q, tension)
 
 
