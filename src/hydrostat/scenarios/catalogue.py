@@ -19,6 +19,8 @@ _FINGERS = "fingers of two segments with the mode bend_y and a tendon on either 
 _TWO_ARCS = "planar arms of two segments with the mode bend_y, in any direction; tendons and motors are left out"
 
 
+_LIMBS_OF_ARCS = "robots with limbs on a body, whose segments have the modes bend_x, bend_y and stretch"
+
 _PLATFORMS = "chains of platforms: robots with [legs]"
 
 _TRACKING_KEYS = (
@@ -329,7 +331,7 @@ SCENARIOS = {
             name="squid-verify",
             summary="soft limbs as chains of rigid RRP sections against their arcs: exact, as printed, in MuJoCo",
             robot="squid",
-            accepts="robots with limbs on a body, whose segments have the modes bend_x, bend_y and stretch",
+            accepts=_LIMBS_OF_ARCS,
             check_robot=check_limbs_of_arcs,
             limbed=True,
             function="hydrostat.scenarios.squid_verify:verify",
@@ -337,6 +339,18 @@ SCENARIOS = {
                 Key("most_sections", 50, "", "sections of a segment, from 1 up to so many", least=1, most=500),
                 Key("bends", 7, "", "bends of the grid, from one side to the other", least=2, most=101),
                 Key("mujoco_sections", 10, "", "sections of a segment in MuJoCo", least=1, most=40),
+            ),
+        ),
+        Scenario(
+            name="squid-poses",
+            summary="the paper's named poses of all four limbs, drawn by MuJoCo from the exported robot",
+            robot="squid",
+            accepts=_LIMBS_OF_ARCS,
+            check_robot=check_limbs_of_arcs,
+            limbed=True,
+            function="hydrostat.scenarios.squid_poses:poses",
+            keys=(
+                Key("sections", 24, "", "sections of a segment in MuJoCo", least=1, most=40),
             ),
         ),
     )
