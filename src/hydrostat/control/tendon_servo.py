@@ -4,10 +4,12 @@ A motor that knows the length l of its tendon, and how fast it changes, pulls wi
 
     T = T_plan + k (l - l_plan) + c l' + u,    T >= 0.
 
-The plan is where the limb rests: `control.tendon_plans` says under which tensions that is. The spring k and the damper c
-act where they measure, so that they only take energy from a limb that swings, whatever is not known of it. u is slow,
+The plan is where the limb rests: `control.tendon_plans` says under which tensions that is. The spring k and the damper
+c act where they measure, so that they only take energy from a limb that swings, whatever is not known of it. u is slow,
 and comes from what the tip sees or feels.
 """
+
+from itertools import pairwise
 
 import equinox as eqx
 import jax
@@ -46,7 +48,7 @@ def make_course(model: Model, waypoints, knots: int = 9) -> TendonCourse:
     **Arguments:** `waypoints`: (time [s], tensions [N]) each; `knots`: at which the equilibrium is found, between two.
     """
     times, tensions = [waypoints[0][0]], [np.asarray(waypoints[0][1], float)]
-    for (start, first), (end, second) in zip(waypoints[:-1], waypoints[1:], strict=True):
+    for (start, first), (end, second) in pairwise(waypoints):
         for s in np.arange(1, knots + 1) / knots:
             times.append(start + s * (end - start))
             smooth = s**3 * (10.0 - 15.0 * s + 6.0 * s * s)
@@ -85,7 +87,7 @@ class TendonServo(eqx.Module):
 
 
 class Gaze(eqx.Module):
-    """A tip that keeps a point in the middle of what it sees: the integral of where it sees it, given to the tendons."""
+    """A tip that keeps a point in the middle of what it sees: tendons get the integral of where it sees it."""
 
     model: Model
     pull: Float[Array, "w 2"]
