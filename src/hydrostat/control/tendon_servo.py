@@ -2,11 +2,12 @@
 
 A motor that knows the length l of its tendon, and how fast it changes, pulls with
 
-    T = T_plan + k (l - l_plan) + c l' + u,    T >= 0.
+    T = T_plan + k (l - l_plan) + c (l' - l'_plan) + u,    T >= 0.
 
 The plan is where the limb rests: `control.tendon_plans` says under which tensions that is. The spring k and the damper
 c act where they measure, so that they only take energy from a limb that swings, whatever is not known of it. u is slow,
-and comes from what the tip sees or feels.
+and comes from what the tip sees or feels. Of the rates, what the tendons round a segment have in common is stretch, the
+rest is bend; a limb that bends is slow and wants much damping, its thin end is light along the axis and bears little.
 """
 
 from itertools import pairwise
@@ -70,8 +71,10 @@ class TendonServo(eqx.Module):
     course: TendonCourse
     stiffness: Float[Array, ""]
     """k [N/m]"""
-    damping: Float[Array, ""]
-    """c [N s/m]"""
+    bend_damping: Float[Array, ""]
+    """c of what tendons do against each other [N s/m]."""
+    stretch_damping: Float[Array, ""]
+    """c of what they do together [N s/m]; as it acts step by step, the mass of the tip over the step limits it."""
     most: Float[Array, ""]
     """Largest tension [N]."""
 
@@ -80,10 +83,21 @@ class TendonServo(eqx.Module):
 
         **Arguments:** `asked`: u [N]; `longer`: by how much they shall be longer than planned [m].
         """
-        planned, lengths = self.course.at(time)
+        time = jnp.asarray(time, float)
+        (planned, lengths), (_, lengths_rate) = jax.jvp(self.course.at, (time,), (jnp.ones_like(time),))
         length, rate = jax.jvp(lambda q: wire_lengths(self.model, q), (q,), (v,))
-        tension = planned + self.stiffness * (length - lengths - longer) + self.damping * rate + asked
-        return jnp.clip(tension, 0.0, self.most)
+        together = _together(self.model) @ (rate - lengths_rate)
+        apart = rate - lengths_rate - together
+        damped = self.bend_damping * apart + self.stretch_damping * together
+        return jnp.clip(planned + self.stiffness * (length - lengths - longer) + damped + asked, 0.0, self.most)
+
+
+def _together(model: Model) -> np.ndarray:
+    """The matrix that takes the mean over the tendons that end at the same segment."""
+    assert model.wires is not None
+    ends = np.array(model.wires.course.ends_at)  # type: ignore[attr-defined]
+    same = (ends[:, None] == ends[None]).astype(float)
+    return same / same.sum(1, keepdims=True)
 
 
 class Gaze(eqx.Module):

@@ -363,14 +363,14 @@ SCENARIOS = {
             limbed=True,
             function="hydrostat.scenarios.squid_reach:reach",
             keys=(
-                Key("press_n", 0.15, "N", "force that the palpation arm presses with", above=0.0, most=10.0),
+                Key("press_n", 0.1, "N", "force that the palpation arm presses with", above=0.0, most=10.0),
                 Key("pretension_n", 0.5, "N", "of each of its tendons, to be let go", least=0.1, most=2.0),
                 Key("grip_n", 4.5, "N", "tension of the tendon that wraps the grasper", least=0.1, most=15.0),
                 Key("softer_percent", 5.0, "%", "how much softer the limbs are than the controller knows; negative: "
                     "stiffer", least=-50.0, most=50.0),
-                Key("friction", 0.3, "", "coefficient of friction (assumed)", least=0.0, most=10.0),
+                Key("friction", 0.6, "", "coefficient of friction (assumed)", least=0.0, most=10.0),
                 Key("contact_stiffness", 2e3, "N/m", "of each node that touches (assumed)", above=0.0, most=1e9),
-                Key("seconds", 14.0, "s", "how long it lasts", least=11.0, most=600.0),
+                Key("seconds", 16.0, "s", "how long it lasts", least=11.0, most=600.0),
                 Key("pieces", 4, "", "pieces that each segment is cut into", least=2, most=20),
                 Key("dt_ms", 2.0, "ms", "time step, and control tick", above=0.0, most=20.0),
             ),

@@ -29,7 +29,7 @@ from hydrostat.robots.spec import RobotSpec
 from hydrostat.robots.squid import ECOFLEX, WATER, squid
 from hydrostat.scenarios import squid_reach_figures as drawing
 from hydrostat.scenarios.base import Outcome, Run
-from hydrostat.stepping import SDIRK2, AbstractController, Rows, Simulation, State, rest_state
+from hydrostat.stepping import AbstractController, LinearImplicitEuler, Rows, Simulation, State, rest_state
 from hydrostat.stepping.base import nodes_of, positions, velocities
 from hydrostat.surroundings import Box, Capsule, ContactLaw, Contacts, Together, Water, contact_with_shapes
 
@@ -53,9 +53,10 @@ _PALPATION = (0.56, -0.15, -0.10)  # where its tip is; how far out follows from 
 _OVER = (4.0, 2.0, 0.3, 0.3, 0.1, 0.1, 0.1, 0.1)
 _PRETENSION = 0.1  # N, that every tendon has, so that none is slack
 _MOST = 20.0  # N
-_STIFFNESS, _DAMPING = 25.0, 4.0  # N/m and N s/m, of the motors
-_GAZE_RATE = 1.0  # 1/s
-_PRESS_RATE = 1.5  # 1/s, how fast an error of the force fades
+_STIFFNESS = 25.0  # N/m, of the motors
+_BEND_DAMPING, _STRETCH_DAMPING = 15.0, 1.0  # N s/m, of the motors
+_GAZE_RATE = 0.6  # 1/s
+_PRESS_RATE = 2.5  # 1/s, how fast an error of the force would fade if the limb yielded nowhere else
 _APPROACH_SPEED = 0.008  # m/s, at most, while the palpation arm elongates
 _REACHED, _WRAPPED, _LOOKING = 3.0, 7.0, 9.5  # s, when the grasper is over the bar and round it, the camera looks
 _PRESSES = 4.0  # s, when the palpation arm, at its place, begins to elongate
@@ -152,7 +153,7 @@ def reach(run: Run) -> Outcome:
         if name == "light":  # follows what the camera arm looks at
             times, aims = rows["camera"].time, camera_aims(pilots["camera"].model, rows["camera"].state.q)
             pilot = eqx.tree_at(lambda p: (p.aim_times, p.aims), pilot, (jnp.asarray(times), jnp.asarray(aims)))
-        simulation = Simulation(pilot.model, dt, SDIRK2(tolerance=1e-6))
+        simulation = Simulation(pilot.model, dt, LinearImplicitEuler())
         state = rest_state(pilot.model, starts[name])
         with run.compiling(f"compiling the {name}'s motion"):
             simulation.compile(seconds, pilot, state, every=every)
@@ -202,12 +203,12 @@ def _plan(run: Run) -> tuple[dict[str, Pilot], dict[str, Array]]:
     low = {name: np.full(len(model.wires.course.ends_at), _PRETENSION) for name, model in known.items()}  # type: ignore[union-attr]
     courses = {
         "grasper": [(_REACHED, over), (_WRAPPED, around), (last, around)],
-        "palpation": [(_REACHED, drawn_in.tension), (last, drawn_in.tension)],
+        "palpation": [(_REACHED, drawn_in.tension), (_WRAPPED, drawn_in.tension), (last, drawn_in.tension)],
     }
     for name, view in views.items():
         courses[name] = [(_WRAPPED - 0.5, low[name]), (_LOOKING, view.tension), (last, view.tension)]
     # What moves is softer or stiffer than what the controller knows.
-    law = ContactLaw(set_.contact_stiffness, damping=1.0, friction=set_.friction, slip_speed=2e-3)
+    law = ContactLaw(set_.contact_stiffness, damping=1.0, friction=set_.friction, slip_speed=2e-4)
     solid = [Capsule(*_BAR), *(Capsule(*obstacle) for obstacle in _OBSTACLES), wall]
     sea = Together((Water(WATER, added_mass=1.0), Contacts(law, solid)))
     # Four tendons that are let out by a length push by four springs k.
@@ -217,8 +218,8 @@ def _plan(run: Run) -> tuple[dict[str, Pilot], dict[str, Array]]:
         real = _on_body(_softer(specs[name], set_.softer_percent))
         model = robot_model(real, gravity=weight, skin_points=_SKIN_POINTS, surroundings=sea)
         course = make_course(known[name], [(0.0, low[name]), *courses[name]])
-        spring, damper, most = (jnp.asarray(x) for x in (_STIFFNESS, _DAMPING, _MOST))
-        servo = TendonServo(known[name], course, spring, damper, most)
+        motor = (jnp.asarray(x) for x in (_STIFFNESS, _BEND_DAMPING, _STRETCH_DAMPING, _MOST))
+        servo = TendonServo(known[name], course, *motor)
         gaze = Gaze(known[name], jnp.zeros((len(low[name]), 2)), jnp.asarray(_GAZE_RATE))
         if name in views:
             view = views[name]
