@@ -18,6 +18,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, Float
 
 from hydrostat.actuation.tendons import Tendons
@@ -83,7 +84,7 @@ def shape_from_tendon_lengths(arm: Arm, tendons: Tendons, lengths: Float[Array, 
 
     straight = jnp.zeros(arm.count * arm.coordinates)
     J = jax.jacfwd(residual)(straight)
-    if not isinstance(J, jax.core.Tracer) and np.linalg.matrix_rank(np.asarray(J), tol=1e-9) < J.shape[1]:
+    if not isinstance(J, Tracer) and np.linalg.matrix_rank(np.asarray(J), tol=1e-9) < J.shape[1]:
         raise InputError(
             f"{len(tendons.ends_at)} tendons do not say what {arm.count} segments do: at least three must end at each; "
             f"with the limb's elasticity `shape_under_lengths` does"
@@ -153,6 +154,7 @@ def tensions_for_shape(
         raise InputError("this arm has no tendons to pull")
     base = jnp.broadcast_to(jnp.asarray(least, float), (count,))
     lacking = at_rest(model, q, given._replace(wires=base))
+    assert isinstance(lacking, Array)  # of one arm
     J = jax.jacrev(lambda q: wire_lengths(model, q))(q)
     # Rows as angles and relative lengths.
     worth = jnp.where(jnp.array([mode == "stretch" for mode in model.arm.segments.modes]), _LENGTH_COUNTS, 1.0)

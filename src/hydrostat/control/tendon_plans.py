@@ -11,6 +11,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
 from hydrostat.actuation.limb_tendons import least_pull
@@ -39,7 +40,7 @@ class TipTask(eqx.Module):
     look_counts: Float[Array, ""]
     """Weight of the angle between the tip's direction and where the point is [rad]; 0 where it may look anywhere."""
 
-    def __init__(self, place=None, look_at=None, place_counts=1.0, look_counts=1.0):
+    def __init__(self, place=None, look_at=None, place_counts: ArrayLike = 1.0, look_counts: ArrayLike = 1.0):
         self.place = jnp.zeros(3) if place is None else jnp.asarray(place, float)
         self.look_at = jnp.ones(3) if look_at is None else jnp.asarray(look_at, float)
         self.place_counts = jnp.broadcast_to(jnp.asarray(0.0 if place is None else place_counts, float), (3,))
@@ -74,7 +75,7 @@ def off_axis(T_world_tip: SE3, point: Float[Array, " 3"]) -> Float[Array, " 3"]:
 
 
 def plan_tension(
-    model: Model, task: TipTask, start: Float[Array, " w"], *, least: float = 0.0, effort: float = 1e-3
+    model: Model, task: TipTask, start: ArrayLike, *, least: float = 0.0, effort: float = 1e-3
 ) -> TendonPlan:
     """The tensions at which a limb rests with its tip as asked, or as near to it as it comes.
 
@@ -82,6 +83,7 @@ def plan_tension(
     `effort`: weight of a newton, so that of many solutions a small one is taken.
     """
     tension, q = jnp.asarray(start, float), None
+    size = np.inf
     for _ in range(_MOST_STEPS):
         inputs = no_inputs(model)._replace(wires=tension)
         q = equilibrium(model, inputs, q).q
@@ -109,7 +111,8 @@ def _planned(model: Model, task: TipTask, q, tension) -> TendonPlan:
     miss = np.linalg.norm(np.where(counts, np.asarray(tip.position - task.place), 0.0))
     off = np.linalg.norm(np.asarray(off_axis(tip, task.look_at))) if task.look_counts > 0.0 else 0.0
     turn = 2.0 * np.arcsin(min(0.5 * off, 1.0))
-    return TendonPlan(*map(np.asarray, (tension, q, lengths, S)), float(miss), float(turn))
+    arrays = (np.asarray(x) for x in (tension, q, lengths, S))
+    return TendonPlan(*arrays, miss=float(miss), turn=float(turn))
 
 
 @quick_jit
@@ -120,7 +123,13 @@ def _rests(model: Model, q, tension):
 def sensitivity(model: Model, q, tension) -> Float[Array, "n k w"]:
     """dq/dT of the equilibrium that a limb is in: -K^-1 J^T."""
     given, size = no_inputs(model)._replace(wires=tension), q.size
-    K = jax.jacfwd(lambda x: at_rest(model, x.reshape(q.shape), given).ravel())(q.ravel())
+
+    def lacking(x):
+        found = at_rest(model, x.reshape(q.shape), given)
+        assert isinstance(found, Array)  # of one arm
+        return found.ravel()
+
+    K = jax.jacfwd(lacking)(q.ravel())
     J = jax.jacrev(lambda x: wire_lengths(model, x.reshape(q.shape)))(q.ravel())
     return -jnp.linalg.solve(K.reshape(size, size), J.T).reshape(*q.shape, -1)
 

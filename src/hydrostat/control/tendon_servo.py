@@ -54,11 +54,10 @@ def make_course(model: Model, waypoints, knots: int = 9) -> TendonCourse:
             times.append(start + s * (end - start))
             smooth = s**3 * (10.0 - 15.0 * s + 6.0 * s * s)
             tensions.append(np.asarray(first) + smooth * (np.asarray(second) - np.asarray(first)))
-    lengths, q, last = [], None, None
-    for tension in tensions:
-        if last is None or not np.array_equal(tension, last):
-            plan = rest_under(model, tension, q)
-            q, last = plan.q, tension
+    plan = rest_under(model, tensions[0])
+    lengths = [plan.lengths]
+    for tension in tensions[1:]:
+        plan = plan if np.array_equal(tension, plan.tension) else rest_under(model, tension, plan.q)
         lengths.append(plan.lengths)
     return TendonCourse(jnp.array(times), jnp.array(tensions), jnp.array(lengths))
 

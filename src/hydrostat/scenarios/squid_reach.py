@@ -55,8 +55,8 @@ _PRETENSION = 0.1  # N, that every tendon has, so that none is slack
 _MOST = 20.0  # N
 _STIFFNESS = 25.0  # N/m, of the motors
 _BEND_DAMPING, _STRETCH_DAMPING = 15.0, 1.0  # N s/m, of the motors
-_GAZE_RATE = 0.6  # 1/s
-_PRESS_RATE = 2.5  # 1/s, how fast an error of the force would fade if the limb yielded nowhere else
+_GAZE_RATE = 0.3  # 1/s
+_PRESS_RATE = 5.0  # 1/s, how fast an error of the force would fade if the limb yielded nowhere else
 _APPROACH_SPEED = 0.008  # m/s, at most, while the palpation arm elongates
 _REACHED, _WRAPPED, _LOOKING = 3.0, 7.0, 9.5  # s, when the grasper is over the bar and round it, the camera looks
 _PRESSES = 4.0  # s, when the palpation arm, at its place, begins to elongate
@@ -189,12 +189,12 @@ def _plan(run: Run) -> tuple[dict[str, Pilot], dict[str, Array]]:
     weight = tuple(np.array(GRAVITY) * (1.0 - WATER / ECOFLEX.density))
     known = {name: robot_model(_on_body(specs[name]), gravity=weight) for name in _LIMBS}
     # The palpation arm keeps its tip level and drawn in; let go, it goes straight out.
-    ahead = TipTask(place=_PALPATION, look_at=(1e3, *_PALPATION[1:]), place_counts=(0.0, 1.0, 1.0))
+    ahead = TipTask(place=_PALPATION, look_at=(1e3, *_PALPATION[1:]), place_counts=np.array([0.0, 1.0, 1.0]))
     first = np.array([0.3, 0.3, 3.0, 3.0, 0.3, 0.3, 0.3, 0.3])
     drawn_in = plan_tension(known["palpation"], ahead, first, least=set_.pretension_n)
     tip = kinematics.tip_pose(known["palpation"].arm, jnp.asarray(drawn_in.q)).position
     face = float(tip[0]) + float(known["palpation"].arm.section.radius_tip[-1]) + _WALL_GAP
-    wall = Box(SE3(jnp.eye(3), jnp.array([face + 0.02, -0.17, -0.10])), half_sizes=[0.02, 0.12, 0.15])
+    wall = Box(pose=SE3(jnp.eye(3), jnp.array([face + 0.02, -0.17, -0.10])), half_sizes=[0.02, 0.12, 0.15])
     # Camera and light look at the bar.
     guess, task = np.array([1.8, 0.6, 0.1, 0.1]), TipTask(look_at=_LOOKED_AT)
     views = {name: plan_tension(known[name], task, guess, least=_PRETENSION) for name in ("camera", "light")}
@@ -209,8 +209,8 @@ def _plan(run: Run) -> tuple[dict[str, Pilot], dict[str, Array]]:
         courses[name] = [(_WRAPPED - 0.5, low[name]), (_LOOKING, view.tension), (last, view.tension)]
     # What moves is softer or stiffer than what the controller knows.
     law = ContactLaw(set_.contact_stiffness, damping=1.0, friction=set_.friction, slip_speed=2e-4)
-    solid = [Capsule(*_BAR), *(Capsule(*obstacle) for obstacle in _OBSTACLES), wall]
-    sea = Together((Water(WATER, added_mass=1.0), Contacts(law, solid)))
+    round_ones = [Capsule(a=a, b=b, radius=radius) for a, b, radius in (_BAR, *_OBSTACLES)]
+    sea = Together((Water(WATER, added_mass=1.0), Contacts(law, [*round_ones, wall])))
     # Four tendons that are let out by a length push by four springs k.
     release = _PRESS_RATE / (4.0 * _STIFFNESS)
     pilots, starts = {}, {}

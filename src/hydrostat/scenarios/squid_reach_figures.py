@@ -43,8 +43,9 @@ def draw(path: Path, rows: dict[str, Rows], seen, scene: Scene, press: float, ti
             for row in moments:
                 last = row == moments[-1]
                 line = np.asarray(kinematics.centreline(limb, jnp.asarray(rows[name].state.q[row]), 6).position)
-                style = {"linewidth": 3.0, "label": name} if last else {"linewidth": 0.9, "alpha": 0.45}
-                axes.plot(line[:, a], line[:, b], color=figures.COLORS[i], **style)
+                width, alpha, label = (3.0, 1.0, name) if last else (0.9, 0.45, None)
+                color = figures.COLORS[i]
+                axes.plot(line[:, a], line[:, b], color=color, linewidth=width, alpha=alpha, label=label)
         for k, (first, second, radius) in enumerate((scene.bar, *scene.obstacles)):
             _capsule(
                 axes, np.array(first)[[a, b]], np.array(second)[[a, b]], radius, "#567a54" if k == 0 else "#9aa3ab"
