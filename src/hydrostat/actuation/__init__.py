@@ -2,6 +2,17 @@
 
 from hydrostat.actuation.gcode import write_gcode
 from hydrostat.actuation.legs import Legs, leg_forces, leg_rates, make_legs, rest_poses
+from hydrostat.actuation.limb_tendons import (
+    TendonPull,
+    TendonShape,
+    arcs_of,
+    coordinates_of,
+    least_pull,
+    shape_from_tendon_lengths,
+    shape_under_lengths,
+    shape_under_tensions,
+    tensions_for_shape,
+)
 from hydrostat.actuation.muscles import HydrostatMuscles, NeoHookean, make_muscles, make_tissue
 from hydrostat.actuation.pulses import PulseTrain, pulse_trains, write_pulses
 from hydrostat.actuation.steppers import Stepper
@@ -14,9 +25,14 @@ __all__ = [
     "NeoHookean",
     "PulseTrain",
     "Stepper",
+    "TendonPull",
+    "TendonShape",
     "Tendons",
     "WireShape",
+    "arcs_of",
+    "coordinates_of",
     "hard_length",
+    "least_pull",
     "leg_forces",
     "leg_rates",
     "make_legs",
@@ -25,7 +41,11 @@ __all__ = [
     "pulse_trains",
     "rest_poses",
     "shape_from_lengths",
+    "shape_from_tendon_lengths",
+    "shape_under_lengths",
+    "shape_under_tensions",
     "soft_length",
+    "tensions_for_shape",
     "write_gcode",
     "write_pulses",
 ]

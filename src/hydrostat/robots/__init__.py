@@ -116,17 +116,17 @@ def octopus_arm(segments: int = 20, kind: str = "strut", oblique: bool = False) 
     return build_robot(specification(segments, kind, oblique))
 
 
-def squid(pieces: int = 1) -> "Limbed":
+def squid(pieces: int = 1, tendons: str = "tip") -> "Limbed":
     """The squid after Emet et al., built; `hydrostat.robots.squid` the module says what is assumed."""
     from hydrostat.robots.build_limbed import build_limbed
     from hydrostat.robots.squid import squid as specification
 
-    return build_limbed(specification(pieces))
+    return build_limbed(specification(pieces, tendons))
 
 
-def squid_limb(name: str = "camera", pieces: int = 1) -> "Robot":
+def squid_limb(name: str = "camera", pieces: int = 1, tendons: str = "tip") -> "Robot":
     """One of the squid's limbs on its own, built."""
     from hydrostat.robots.build import build_robot
     from hydrostat.robots.squid import squid_limb as specification
 
-    return build_robot(specification(name, pieces))
+    return build_robot(specification(name, pieces, tendons=tendons))

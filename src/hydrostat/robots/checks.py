@@ -41,6 +41,12 @@ def check_limbs_of_arcs(spec: LimbedSpec) -> None:
                 )
 
 
+def check_squid(spec: LimbedSpec) -> None:
+    """Refuse another robot than the squid, whose limbs have their tasks."""
+    if spec.name != "squid":
+        raise InputError(f"this scenario needs the squid; got {spec.name}")
+
+
 def check_wire_driven(spec: RobotSpec) -> None:
     """Refuse a robot whose shape its wires do not determine, or that has no motors to pull them."""
     check_continuum(spec)

@@ -31,6 +31,8 @@ MOST_BEND_DEG = 90.0  # table I: theta up to pi / 2
 SECTIONS = 10  # the paper's N
 TENDON_OFFSET = 0.007  # m from the axis, assumed: inside the tip's 10 mm
 TENDON_AZIMUTHS = (0.0, 90.0, 180.0, 270.0)  # deg, assumed; four tendons are the paper's
+TENDONS = ("tip", "segments")
+"""Where tendons end: four at the tip, as in the paper; or four at the end of every segment, not in the paper."""
 
 # By limb: number of segments (section 3.1), what its tip is (section 2.2), and its azimuth on the bow plate (assumed).
 LIMBS = {
@@ -57,39 +59,43 @@ def limb_gravity(water: float = WATER) -> tuple[float, float, float]:
     return (0.0, 0.0, -9.81 * (1.0 - water / ECOFLEX.density))
 
 
-def squid_limb(name: str = "camera", pieces: int = 1, base: BaseSpec | None = None) -> RobotSpec:
+def squid_limb(name: str = "camera", pieces: int = 1, base: BaseSpec | None = None, tendons: str = "tip") -> RobotSpec:
     """One limb on its own.
 
     **Arguments:** `name`: which; `pieces`: equal pieces of each of its segments: 1 is the paper's model, more let a
-    segment bend unevenly, as its taper makes it; `base`: where it is mounted, by default as on the body, at the origin.
+    segment bend unevenly, as its taper makes it; `base`: where it is mounted, by default as on the body, at the origin;
+    `tendons`: where they end, as `TENDONS` says. With four at every segment its segments bend apart from each other.
     """
     choice("name", name, tuple(LIMBS))
+    choice("tendons", tendons, TENDONS)
     whole("pieces", pieces, least=1, most=500)
     count, _, _ = LIMBS[name]
     whole_limb = SegmentSpec(LENGTH, RADII, MODES)
+    # The paper's four tendons run to the tip, where they are anchored.
+    ends = (count,) if tendons == "tip" else tuple(range(1, count + 1))
     limb = RobotSpec(
         name=f"squid's {name} limb",
         base=base or BaseSpec(axis=(1.0, 0.0, 0.0)),
         segments=whole_limb.pieces(count),
         material=ECOFLEX,
-        # The paper's four tendons run to the tip, where they are anchored.
-        tendons=tuple(TendonSpec(azimuth, (TENDON_OFFSET,) * 2, count) for azimuth in TENDON_AZIMUTHS),
+        tendons=tuple(TendonSpec(azimuth, (TENDON_OFFSET,) * 2, end) for end in ends for azimuth in TENDON_AZIMUTHS),
         notes="Emet et al. 2023: an Ecoflex cone of 600 mm, 60 to 20 mm thick, four tendons; "
         "where they run, and the viscosity, are assumed.",
     )
     return limb if pieces == 1 else limb.cut(pieces)
 
 
-def squid(pieces: int = 1) -> LimbedSpec:
+def squid(pieces: int = 1, tendons: str = "tip") -> LimbedSpec:
     """The whole robot.
 
-    **Arguments:** `pieces`: equal pieces of each segment of its limbs; 1 is the paper's model.
+    **Arguments:** `pieces`: equal pieces of each segment of its limbs; 1 is the paper's model; `tendons`: as those of
+    `squid_limb`.
     """
     limbs = []
     for name, (_, role, azimuth) in LIMBS.items():
         angle = math.radians(azimuth)
         place = BaseSpec(position=(MOUNT_CIRCLE * math.cos(angle), MOUNT_CIRCLE * math.sin(angle), 0.0))
-        limbs.append(LimbSpec(name, squid_limb(name, pieces, place), role, MOST_BEND_DEG, LENGTH_RANGE))
+        limbs.append(LimbSpec(name, squid_limb(name, pieces, place, tendons), role, MOST_BEND_DEG, LENGTH_RANGE))
     body_mass = DRY_MASS - len(LIMBS) * ECOFLEX.density * limb_volume()
     displaced = BUOYANCY * DRY_MASS / WATER - len(LIMBS) * limb_volume()
     # Parts and their shares of the mass, all assumed; from bow plate to stern 1.19 m.

@@ -1,0 +1,148 @@
+"""Which tensions bring a limb's tip to a place and make it look at a point, at rest and under the limb's weight.
+
+The limb rests where its equilibrium is, q(T), so that what is asked of the tip is a function of the tensions alone.
+Its derivative is exact: dq/dT = -K^-1 J^T with the whole stiffness K at the equilibrium, weight and tensions included,
+and the change J of the tendons' lengths. Each step of Gauss and Newton is a small problem of tensions that do not push.
+"""
+
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float
+
+from hydrostat.actuation.limb_tendons import least_pull
+from hydrostat.compiling import quick_jit
+from hydrostat.errors import UnsolvedError
+from hydrostat.lie import SE3, small
+from hydrostat.mechanics import kinematics
+from hydrostat.mechanics.model import Model, no_inputs
+from hydrostat.mechanics.pull import wire_lengths
+from hydrostat.mechanics.statics import at_rest, equilibrium
+
+_MOST_STEPS = 60
+_LARGEST_STEP = 0.5  # N: what one step may change a tension by
+_CONVERGED = 1e-7  # N
+
+
+class TipTask(eqx.Module):
+    """What is asked of a tip: to be at a place, to look at a point, both or either."""
+
+    place: Float[Array, " 3"]
+    """[m]"""
+    look_at: Float[Array, " 3"]
+    """[m]"""
+    place_counts: Float[Array, " 3"]
+    """Weight of each component of the miss over the limb's length; 0 for one that is free."""
+    look_counts: Float[Array, ""]
+    """Weight of the angle between the tip's direction and where the point is [rad]; 0 where it may look anywhere."""
+
+    def __init__(self, place=None, look_at=None, place_counts: ArrayLike = 1.0, look_counts: ArrayLike = 1.0):
+        self.place = jnp.zeros(3) if place is None else jnp.asarray(place, float)
+        self.look_at = jnp.ones(3) if look_at is None else jnp.asarray(look_at, float)
+        self.place_counts = jnp.broadcast_to(jnp.asarray(0.0 if place is None else place_counts, float), (3,))
+        self.look_counts = jnp.asarray(0.0 if look_at is None else look_counts, float)
+
+    def residual(self, T_world_tip: SE3, length) -> Float[Array, " 6"]:
+        """What is left to do."""
+        miss = self.place_counts * (T_world_tip.position - self.place) / length
+        return jnp.concatenate([miss, self.look_counts * off_axis(T_world_tip, self.look_at)])
+
+
+class TendonPlan(NamedTuple):
+    """Tensions, and where a limb rests under them."""
+
+    tension: np.ndarray
+    """[N]"""
+    q: np.ndarray
+    lengths: np.ndarray
+    """Of the tendons [m]."""
+    sensitivity: np.ndarray
+    """Of the coordinates to the tensions, dq/dT, (n, k, w)."""
+    miss: float
+    """Distance of the tip from its place [m], in the components that count."""
+    turn: float
+    """Angle between the tip's direction and where it shall look [rad]; 0 where it may look anywhere."""
+
+
+def off_axis(T_world_tip: SE3, point: Float[Array, " 3"]) -> Float[Array, " 3"]:
+    """Where a point is seen from a tip that looks along its z, less where it would be in the middle of the picture."""
+    seen = small.matvec(T_world_tip.rotation.T, point - T_world_tip.position)
+    return seen / small.norm(seen) - jnp.array([0.0, 0.0, 1.0])
+
+
+def plan_tension(
+    model: Model, task: TipTask, start: ArrayLike, *, least: float = 0.0, effort: float = 1e-3
+) -> TendonPlan:
+    """The tensions at which a limb rests with its tip as asked, or as near to it as it comes.
+
+    **Arguments:** `start`: tensions to start from [N]; `least`: that every tendon keeps, so that none goes slack [N];
+    `effort`: weight of a newton, so that of many solutions a small one is taken.
+    """
+    tension, q = jnp.asarray(start, float), None
+    size = np.inf
+    for _ in range(_MOST_STEPS):
+        inputs = no_inputs(model)._replace(wires=tension)
+        q = equilibrium(model, inputs, q).q
+        G, g = _normal_equations(model, task, q, tension, least, effort)
+        new = least + least_pull(G, g)
+        step = new - tension
+        size = float(jnp.max(jnp.abs(step)))
+        if size < _CONVERGED:
+            return _planned(model, task, q, tension)
+        tension = tension + step * min(1.0, _LARGEST_STEP / size)
+    raise UnsolvedError(f"no tensions were found in {_MOST_STEPS} steps; the last one changed them by {size:.2g} N")
+
+
+def rest_under(model: Model, tension, q=None) -> TendonPlan:
+    """Where a limb rests under given tensions [N]."""
+    tension = jnp.asarray(tension, float)
+    q = equilibrium(model, no_inputs(model)._replace(wires=tension), q).q
+    return _planned(model, TipTask(), q, tension)
+
+
+def _planned(model: Model, task: TipTask, q, tension) -> TendonPlan:
+    """The plan that tensions are."""
+    lengths, S, tip = _rests(model, q, tension)
+    counts = np.asarray(task.place_counts) > 0.0
+    miss = np.linalg.norm(np.where(counts, np.asarray(tip.position - task.place), 0.0))
+    off = np.linalg.norm(np.asarray(off_axis(tip, task.look_at))) if task.look_counts > 0.0 else 0.0
+    turn = 2.0 * np.arcsin(min(0.5 * off, 1.0))
+    arrays = (np.asarray(x) for x in (tension, q, lengths, S))
+    return TendonPlan(*arrays, miss=float(miss), turn=float(turn))
+
+
+@quick_jit
+def _rests(model: Model, q, tension):
+    return wire_lengths(model, q), sensitivity(model, q, tension), kinematics.tip_pose(model.arm, q)
+
+
+def sensitivity(model: Model, q, tension) -> Float[Array, "n k w"]:
+    """dq/dT of the equilibrium that a limb is in: -K^-1 J^T."""
+    given, size = no_inputs(model)._replace(wires=tension), q.size
+
+    def lacking(x):
+        found = at_rest(model, x.reshape(q.shape), given)
+        assert isinstance(found, Array)  # of one arm
+        return found.ravel()
+
+    K = jax.jacfwd(lacking)(q.ravel())
+    J = jax.jacrev(lambda x: wire_lengths(model, x.reshape(q.shape)))(q.ravel())
+    return -jnp.linalg.solve(K.reshape(size, size), J.T).reshape(*q.shape, -1)
+
+
+@quick_jit
+def _normal_equations(model: Model, task: TipTask, q, tension, least, effort):
+    """The least squares of what is left to do and of the effort, over the tensions above the least."""
+    length = jnp.sum(model.arm.segments.length)
+
+    def left(q):
+        return task.residual(kinematics.tip_pose(model.arm, q), length)
+
+    S = sensitivity(model, q, tension)
+    A = jnp.einsum("rnk,nkw->rw", jax.jacfwd(left)(q), S)
+    target = A @ (tension - least) - left(q)
+    return A.T @ A + effort**2 * jnp.eye(len(tension)), A.T @ target

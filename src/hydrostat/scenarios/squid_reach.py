@@ -1,0 +1,403 @@
+"""squid-reach: all four limbs at work in the sea, by their tendons alone.
+
+The grasper reaches over a bar among obstacles and wraps it; the palpation arm, drawn in by all its tendons, lets go
+until its tip feels the set force of a wall; the camera arm looks at the bar, and the light arm at what the camera arm
+looks at. Tensions come from statics of the limbs as the controller knows them, which are not quite those that move, and
+from what motors, camera and force sensor measure.
+"""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from hydrostat.compiling import quick_jit
+from hydrostat.control.tendon_plans import TipTask, plan_tension, rest_under
+from hydrostat.control.tendon_servo import Gaze, TendonServo, make_course, make_gaze, pointing_error
+from hydrostat.errors import InputError
+from hydrostat.lie import SE3, small
+from hydrostat.mechanics import kinematics
+from hydrostat.mechanics.model import GRAVITY, Inputs, Model, no_inputs
+from hydrostat.results import Variable
+from hydrostat.robots.build import Robot, base_pose, build_robot
+from hydrostat.robots.mechanical import robot_model
+from hydrostat.robots.spec import RobotSpec
+from hydrostat.robots.squid import ECOFLEX, WATER, squid
+from hydrostat.scenarios import squid_reach_figures as drawing
+from hydrostat.scenarios.base import Outcome, Run
+from hydrostat.stepping import AbstractController, LinearImplicitEuler, Rows, Simulation, State, rest_state
+from hydrostat.stepping.base import nodes_of, positions, velocities
+from hydrostat.surroundings import Box, Capsule, ContactLaw, Contacts, Together, Water, contact_with_shapes
+
+_ROW_SECONDS = 0.02
+_TOUCH = 1e-3  # N: what counts as touching
+_LIMBS = ("grasper", "palpation", "camera", "light")
+_SKIN_POINTS = 3  # of a piece, that can touch
+_SETTLED_SECONDS = 1.0  # at the end, over which pointing and pressing are judged
+
+# Where things are, in the world [m]; all assumed. The bar runs across, below the limbs.
+_BAR = ((0.235, -0.005, -0.300), (0.235, 0.175, -0.300), 0.035)
+_LOOKED_AT = (0.235, 0.085, -0.300)
+_OBSTACLES = (
+    ((0.10, 0.00, -0.24), (0.10, 0.20, -0.24), 0.025),  # a bar between the body and the one to grasp
+    ((0.46, 0.00, -0.47), (0.46, 0.20, -0.47), 0.025),  # a bar beyond it
+    ((0.25, 0.19, -0.50), (0.25, 0.19, 0.00), 0.020),  # a post beside it
+)
+_WALL_GAP = 0.006  # m, between the palpation arm's tip and the wall before it presses
+_PALPATION = (0.56, -0.15, -0.10)  # where its tip is; how far out follows from the pretension
+# Tensions of the grasper over it, and round it: four tendons that end at the first segment, four at the tip [N].
+_OVER = (4.0, 2.0, 0.3, 0.3, 0.1, 0.1, 0.1, 0.1)
+_PRETENSION = 0.1  # N, that every tendon has, so that none is slack
+_MOST = 20.0  # N
+_STIFFNESS = 25.0  # N/m, of the motors
+_BEND_DAMPING, _STRETCH_DAMPING = 15.0, 1.0  # N s/m, of the motors
+_GAZE_RATE = 0.3  # 1/s
+_PRESS_RATE = 5.0  # 1/s, how fast an error of the force would fade if the limb yielded nowhere else
+_APPROACH_SPEED = 0.008  # m/s, at most, while the palpation arm elongates
+_REACHED, _WRAPPED, _LOOKING = 3.0, 7.0, 9.5  # s, when the grasper is over the bar and round it, the camera looks
+_PRESSES = 4.0  # s, when the palpation arm, at its place, begins to elongate
+
+
+class Memory(NamedTuple):
+    """What a limb's controller remembers, and what it did last."""
+
+    asked: Float[Array, " w"]
+    """Tensions that the tip's view has asked for [N]."""
+    longer: Float[Array, ""]
+    """By how much the tendons have been let out [m]."""
+    force: Float[Array, ""]
+    """What the tip feels of the wall [N]."""
+    tension: Float[Array, " w"]
+    """[N]"""
+
+
+class Pilot(AbstractController):
+    """The controller of one limb: its tendons' motors, and what its tip sees and feels.
+
+    On a body that is held, limbs that do not touch each other move each for itself.
+    """
+
+    model: Model
+    servo: TendonServo
+    gaze: Gaze
+    """Of no effect for a limb that does not look."""
+    aim_times: Float[Array, " m"]
+    aims: Float[Array, "m 3"]
+    """The point to look at, over time [m]."""
+    wall: Box
+    law: ContactLaw
+    press: Float[Array, ""]
+    """Force to press with [N]."""
+    release: Float[Array, ""]
+    """Rate of the tendons' length per error of the force [m/(N s)]; 0 for a limb that does not press."""
+
+    def begin(self, state: State) -> Memory:
+        """Nothing asked for yet."""
+        zero = jnp.zeros(())
+        tension = self.servo.tensions(zero, state.q, state.v)
+        return Memory(jnp.zeros_like(tension), zero, zero, tension)
+
+    def act(self, time, dt, state: State, memory: Memory) -> tuple[Inputs, Memory]:
+        """The tensions of all tendons for the step that begins now."""
+        felt = tip_force(self.model, self.law, self.wall, state.q, state.v)
+        pace = jnp.clip(self.release * (self.press - felt), -_APPROACH_SPEED, _APPROACH_SPEED)
+        longer = memory.longer + dt * jnp.where(time > _PRESSES, pace, 0.0)
+        change = self.gaze.change(state.q, self.aim(time))
+        asked = memory.asked + dt * jnp.where(time > _LOOKING, change, 0.0)
+        tension = self.servo.tensions(time, state.q, state.v, asked, longer)
+        return no_inputs(self.model)._replace(wires=tension), Memory(asked, longer, felt, tension)
+
+    def aim(self, time) -> Float[Array, " 3"]:
+        """The point to look at [m]."""
+        return jax.vmap(lambda y: jnp.interp(time, self.aim_times, y), 1)(self.aims)
+
+
+@quick_jit
+def camera_aims(model: Model, q: Float[Array, "m n k"]) -> Float[Array, "m 3"]:
+    """The points in the middle of the camera's picture over time, as far away as the bar."""
+
+    def at(q):
+        tip = kinematics.tip_pose(model.arm, q)
+        return tip.position + small.norm(jnp.array(_LOOKED_AT) - tip.position) * tip.rotation[:, 2]
+
+    return jax.lax.map(at, q)
+
+
+def tip_force(model: Model, law: ContactLaw, wall: Box, q, v) -> Float[Array, ""]:
+    """What a force sensor at a limb's round tip feels of a wall [N]."""
+    place, velocity = jax.jvp(lambda q: kinematics.tip_pose(model.arm, q).position, (q,), (v,))
+    surface = wall.distance_and_normal(place)
+    depth = model.arm.section.radius_tip[-1] - surface.distance
+    return law.pressed(depth, small.dot(surface.normal, velocity))[0]
+
+
+def reach(run: Run) -> Outcome:
+    """Reach, wrap, press and look, and how well it went."""
+    set_ = run.settings
+    if not set_.pretension_n * 4.0 > set_.press_n:
+        raise InputError(
+            f"`press_n` must be less than {4.0 * set_.pretension_n:g} N, which four tendons of `pretension_n` can let "
+            f"go of; got {set_.press_n:g}"
+        )
+    dt, seconds = 1e-3 * set_.dt_ms, set_.seconds
+    every = _every(set_)
+    with run.compiling("planning"):
+        pilots, starts = _plan(run)
+    rows: dict[str, Rows] = {}
+    for i, name in enumerate(_LIMBS):
+        pilot = pilots[name]
+        if name == "light":  # follows what the camera arm looks at
+            times, aims = rows["camera"].time, camera_aims(pilots["camera"].model, rows["camera"].state.q)
+            pilot = eqx.tree_at(lambda p: (p.aim_times, p.aims), pilot, (jnp.asarray(times), jnp.asarray(aims)))
+        simulation = Simulation(pilot.model, dt, LinearImplicitEuler())
+        state = rest_state(pilot.model, starts[name])
+        with run.compiling(f"compiling the {name}'s motion"):
+            simulation.compile(seconds, pilot, state, every=every)
+        with run.timed():
+            rows[name] = simulation.run(
+                seconds,
+                pilot,
+                state,
+                every=every,
+                on_progress=lambda done, i=i, name=name: run.progress(name, (i + done) / len(_LIMBS)),
+            )
+    with run.compiling("looking back"):
+        seen = look(pilots, rows)
+    with run.timed():
+        _record(run, rows, seen)
+    title = f"squid-reach: {run.limbed.name}"
+    arms = {name: pilots[name].model.arm for name in _LIMBS}
+    scene = drawing.Scene(arms, _BAR, _OBSTACLES, pilots["palpation"].wall)
+    return Outcome(
+        _metrics(rows, seen, set_),
+        figure=lambda path: drawing.draw(path, rows, seen, scene, set_.press_n, title),
+        replay=lambda path: drawing.replay(path, rows, scene, run.limbed.body, title),
+        sim_seconds=seconds,
+        dt=dt,
+        steps=round(seconds / dt),
+    )
+
+
+def _plan(run: Run) -> tuple[dict[str, Pilot], dict[str, Array]]:
+    """The controllers of all limbs, and the coordinates in which the limbs rest at the start."""
+    set_ = run.settings
+    specs = {name: _spec(name, set_.pieces) for name in _LIMBS}
+    weight = tuple(np.array(GRAVITY) * (1.0 - WATER / ECOFLEX.density))
+    known = {name: robot_model(_on_body(specs[name]), gravity=weight) for name in _LIMBS}
+    # The palpation arm keeps its tip level and drawn in; let go, it goes straight out.
+    ahead = TipTask(place=_PALPATION, look_at=(1e3, *_PALPATION[1:]), place_counts=np.array([0.0, 1.0, 1.0]))
+    first = np.array([0.3, 0.3, 3.0, 3.0, 0.3, 0.3, 0.3, 0.3])
+    drawn_in = plan_tension(known["palpation"], ahead, first, least=set_.pretension_n)
+    tip = kinematics.tip_pose(known["palpation"].arm, jnp.asarray(drawn_in.q)).position
+    face = float(tip[0]) + float(known["palpation"].arm.section.radius_tip[-1]) + _WALL_GAP
+    wall = Box(pose=SE3(jnp.eye(3), jnp.array([face + 0.02, -0.17, -0.10])), half_sizes=[0.02, 0.12, 0.15])
+    # Camera and light look at the bar.
+    guess, task = np.array([1.8, 0.6, 0.1, 0.1]), TipTask(look_at=_LOOKED_AT)
+    views = {name: plan_tension(known[name], task, guess, least=_PRETENSION) for name in ("camera", "light")}
+    over, last = np.array(_OVER), set_.seconds
+    around = over + np.eye(8)[4] * (set_.grip_n - over[4])
+    low = {name: np.full(len(model.wires.course.ends_at), _PRETENSION) for name, model in known.items()}  # type: ignore[union-attr]
+    courses = {
+        "grasper": [(_REACHED, over), (_WRAPPED, around), (last, around)],
+        "palpation": [(_REACHED, drawn_in.tension), (_WRAPPED, drawn_in.tension), (last, drawn_in.tension)],
+    }
+    for name, view in views.items():
+        courses[name] = [(_WRAPPED - 0.5, low[name]), (_LOOKING, view.tension), (last, view.tension)]
+    # What moves is softer or stiffer than what the controller knows.
+    law = ContactLaw(set_.contact_stiffness, damping=1.0, friction=set_.friction, slip_speed=2e-4)
+    round_ones = [Capsule(a=a, b=b, radius=radius) for a, b, radius in (_BAR, *_OBSTACLES)]
+    sea = Together((Water(WATER, added_mass=1.0), Contacts(law, [*round_ones, wall])))
+    # Four tendons that are let out by a length push by four springs k.
+    release = _PRESS_RATE / (4.0 * _STIFFNESS)
+    pilots, starts = {}, {}
+    for name in _LIMBS:
+        real = _on_body(_softer(specs[name], set_.softer_percent))
+        model = robot_model(real, gravity=weight, skin_points=_SKIN_POINTS, surroundings=sea)
+        course = make_course(known[name], [(0.0, low[name]), *courses[name]])
+        motor = (jnp.asarray(x) for x in (_STIFFNESS, _BEND_DAMPING, _STRETCH_DAMPING, _MOST))
+        servo = TendonServo(known[name], course, *motor)
+        gaze = Gaze(known[name], jnp.zeros((len(low[name]), 2)), jnp.asarray(_GAZE_RATE))
+        if name in views:
+            view = views[name]
+            gaze = make_gaze(known[name], view.q, view.sensitivity, _LOOKED_AT, _STIFFNESS, _GAZE_RATE)
+        times = jnp.arange(round(last / (1e-3 * set_.dt_ms)) // _every(set_) + 1.0)
+        aims = jnp.broadcast_to(jnp.array(_LOOKED_AT), (len(times), 3))
+        out = jnp.asarray(release if name == "palpation" else 0.0)
+        pilots[name] = Pilot(model, servo, gaze, times, aims, wall, law, jnp.asarray(set_.press_n), out)
+        starts[name] = jnp.asarray(rest_under(robot_model(real, gravity=weight), low[name]).q)
+    return pilots, starts
+
+
+def _every(set_) -> int:
+    """Steps between two rows."""
+    return max(round(_ROW_SECONDS / (1e-3 * set_.dt_ms)), 1)
+
+
+def _spec(name: str, pieces: int) -> RobotSpec:
+    """A limb with tendons that end at every segment; limbs of one segment are cut twice as often."""
+    limb = squid(tendons="segments").limb(name).arm
+    return limb.cut(2 * pieces // len(limb.segments))
+
+
+def _on_body(spec: RobotSpec) -> Robot:
+    """A limb at its place on the squid's body, in the world."""
+    robot = build_robot(spec)
+    place = base_pose(squid().base) @ robot.arm.T_world_base
+    return eqx.tree_at(lambda robot: robot.arm.T_world_base, robot, place)
+
+
+def _softer(spec: RobotSpec, percent: float) -> RobotSpec:
+    """A limb of another Young's modulus."""
+    modulus = spec.material.youngs_modulus * (1.0 - 0.01 * percent)
+    return replace(spec, material=replace(spec.material, youngs_modulus=modulus))
+
+
+class Watched(NamedTuple):
+    """What is looked at afterwards, at every row."""
+
+    bar_force: np.ndarray
+    """Of the bar on each node of the grasper [N]."""
+    bar_angle: np.ndarray
+    """Where round the bar each of them is [rad]."""
+    tip_gap: np.ndarray
+    """Between the grasper's tip and the bar [m]."""
+    obstacle_force: np.ndarray
+    """Of all limbs on the obstacles [N]."""
+    depth: np.ndarray
+    """The deepest touch, over the radius of what touches."""
+    camera_error: np.ndarray
+    """[rad]"""
+    light_error: np.ndarray
+    """From what the camera looks at [rad]."""
+    gap: np.ndarray
+    """The least between two limbs [m]."""
+    tips: np.ndarray
+    """(rows, 4, 3) [m]"""
+
+
+class _Touch(NamedTuple):
+    """One limb at every row."""
+
+    position: Array
+    radius: Array
+    forces: Array
+    """On every node of every shape, (rows, shapes, nodes) [N]."""
+    depth: Array
+    gap: Array
+    """Of the tip from the bar [m]."""
+    tips: SE3
+
+
+@quick_jit
+def _touch(model: Model, q, v) -> _Touch:
+    """How a limb touches what is around it, over rows."""
+    contacts = model.surroundings.parts[1]  # type: ignore[union-attr]
+
+    def at(q, v):
+        state = rest_state(model, q)._replace(v=v)
+        nodes = nodes_of(model, positions(state), velocities(state), no_inputs(model))
+        each = [contact_with_shapes(contacts.law, nodes, [shape])[0] for shape in contacts.shapes]
+        tip = kinematics.tip_pose(model.arm, q)
+        depth = jnp.max(jnp.stack([touch.penetration for touch in each]) / nodes.radius)
+        gap = contacts.shapes[0].distance_and_normal(tip.position).distance - model.arm.section.radius_tip[-1]
+        forces = jnp.stack([small.norm(touch.force) for touch in each])
+        return _Touch(nodes.position, nodes.radius, forces, depth, gap, tip)
+
+    return jax.lax.map(lambda row: at(*row), (q, v))
+
+
+def look(pilots: dict[str, Pilot], rows: dict[str, Rows]) -> Watched:
+    """What the limbs did, from their rows."""
+    each = {n: _touch(pilots[n].model, jnp.asarray(rows[n].state.q), jnp.asarray(rows[n].state.v)) for n in _LIMBS}
+    grasper = each["grasper"]
+    away = np.asarray(grasper.position) - np.array(_LOOKED_AT)
+    seen = camera_aims(pilots["camera"].model, rows["camera"].state.q)
+    gaps = []
+    for i, one in enumerate(_LIMBS):
+        for other in _LIMBS[i + 1 :]:
+            a, b = each[one], each[other]
+            apart = np.linalg.norm(np.asarray(a.position)[:, :, None] - np.asarray(b.position)[:, None], axis=-1)
+            apart = apart - np.asarray(a.radius)[:, :, None] - np.asarray(b.radius)[:, None]
+            gaps.append(apart.min((1, 2)))
+    obstacles = slice(1, 1 + len(_OBSTACLES))
+    errors = jax.vmap(pointing_error)
+    return Watched(
+        bar_force=np.asarray(grasper.forces)[:, 0],
+        bar_angle=np.arctan2(away[..., 2], away[..., 0]),
+        tip_gap=np.asarray(grasper.gap),
+        obstacle_force=np.sum([np.asarray(t.forces)[:, obstacles].sum((1, 2)) for t in each.values()], 0),
+        depth=np.max([np.asarray(t.depth) for t in each.values()], 0),
+        camera_error=np.asarray(errors(each["camera"].tips, jnp.broadcast_to(jnp.array(_LOOKED_AT), seen.shape))),
+        light_error=np.asarray(errors(each["light"].tips, jnp.asarray(seen))),
+        gap=np.min(gaps, 0),
+        tips=np.stack([np.asarray(t.tips.position) for t in each.values()], 1),
+    )
+
+
+def _record(run: Run, rows: dict[str, Rows], seen: Watched) -> None:
+    """Record all limbs."""
+    variables = [
+        *(
+            Variable(f"strain_{name}", (f"{name}_piece", "mode"), rows[name].state.q.shape[1:], "1/m", "coordinates")
+            for name in _LIMBS
+        ),
+        *(
+            Variable(f"tension_{name}", (f"{name}_tendon",), rows[name].memory.tension.shape[1:], "N", "of its tendons")
+            for name in _LIMBS
+        ),
+        Variable("tip", ("limb", "axis"), (4, 3), "m", f"of {', '.join(_LIMBS)}, in the world"),
+        Variable("press_force", (), (), "N", "that the palpation arm's tip feels"),
+        Variable("longer", (), (), "m", "by which its tendons have been let out"),
+        Variable("camera_error", (), (), "rad", "angle from where the camera arm looks to the bar"),
+        Variable("light_error", (), (), "rad", "angle from where the light arm shines to where the camera looks"),
+        Variable("bar_force", ("node",), seen.bar_force.shape[1:], "N", "of the bar on the grasper's nodes"),
+    ]
+    attributes = {"scenario": "squid-reach", "robot": run.limbed.name}
+    times = rows["grasper"].time
+    with run.recorder(variables, len(times), attributes=attributes) as recorder:
+        recorder.append(
+            times,
+            **{f"strain_{name}": rows[name].state.q for name in _LIMBS},
+            **{f"tension_{name}": rows[name].memory.tension for name in _LIMBS},
+            tip=seen.tips,
+            press_force=rows["palpation"].memory.force,
+            longer=rows["palpation"].memory.longer,
+            camera_error=seen.camera_error,
+            light_error=seen.light_error,
+            bar_force=seen.bar_force,
+        )
+
+
+def _metrics(rows: dict[str, Rows], seen: Watched, set_) -> dict:
+    """How well it went."""
+    times, arm = rows["grasper"].time, rows["palpation"].memory
+    end = times >= times[-1] - _SETTLED_SECONDS
+    touching = seen.bar_force[-1] > _TOUCH
+    angles = np.unwrap(seen.bar_angle[-1])[touching]
+    pieces = np.flatnonzero(touching) // _SKIN_POINTS
+    force, felt = arm.force, arm.force > _TOUCH
+    pressed = float(force[end].mean())
+    first = np.flatnonzero(felt)
+    before = times < _PRESSES
+    return {
+        "wrap_angle_deg": float(np.rad2deg(np.ptp(angles))) if len(angles) else 0.0,
+        "wrap_pieces": len(set(pieces.tolist())),
+        "grasp_force_n": float(seen.bar_force[-1].sum()),
+        "grasp_distance_mm": 1e3 * float(seen.tip_gap[-1]),
+        "obstacle_force_max_n": float(seen.obstacle_force.max()),
+        "press_force_n": pressed,
+        "press_error_percent": 100.0 * abs(pressed - set_.press_n) / set_.press_n,
+        "press_worst_error_percent": 100.0 * float(np.abs(force[end] - set_.press_n).max()) / set_.press_n,
+        "press_overshoot_percent": 100.0 * max(float(force.max()) / set_.press_n - 1.0, 0.0),
+        "press_first_touch_s": float(times[first[0]]) if len(first) else None,
+        "press_elongation_mm": 1e3 * float(seen.tips[-1, 1, 0] - seen.tips[before, 1, 0][-1]),
+        "camera_pointing_error_deg": float(np.rad2deg(seen.camera_error[end].max())),
+        "light_pointing_error_deg": float(np.rad2deg(seen.light_error[end].max())),
+        "penetration_max_radii": float(max(seen.depth.max(), 0.0)),
+        "limb_gap_min_mm": 1e3 * float(seen.gap.min()),
+        "tension_max_n": float(max(np.max(each.memory.tension) for each in rows.values())),
+    }
