@@ -172,7 +172,7 @@ def test_limbs_in_water_have_our_drag_whatever_the_sections(sections, direction)
     spec = robot_of("squid")
     model, data = load_mujoco(make_twin(spec, sections, "elastic", free_base=True), water=True)
     body = model.geom_bodyid == model.body("body").id
-    model.geom_fluid[body, 0] = 0.0  # the limbs alone
+    model.geom_fluid[body, 1:] = 0.0  # the limbs alone; without the flag MuJoCo would take another model for the body
     mujoco.mj_forward(model, data)
     still = data.qfrc_passive[:3].copy()
     speed = 0.3  # m/s
