@@ -24,7 +24,7 @@ STEPS = 60_000
 _WARM_UP = 1000
 """Steps before the clock counts: caches and the processor's clock settle."""
 _TENSION = 0.3  # N, about which each tendon is pulled more and less
-_DAMPING = 0.002  # N per 1/(m s): a tendon yields to how fast the tip bends; ten times as much rings from step to step at 1 kHz
+_DAMPING = 0.002  # N per 1/(m s), by how fast the tip bends; ten times as much rings from step to step at 1 kHz
 
 
 def measure(progress: Progress, steps: int = STEPS) -> dict[str, Any]:
