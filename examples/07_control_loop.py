@@ -1,8 +1,9 @@
 """A control loop: one step at a time, with the tensions that a controller asks for, as a robot is driven."""
 
+import jax.numpy as jnp
 import numpy as np
 
-import hydrostat as hs
+from hydrostat.mechanics import kinematics
 from hydrostat.robots.build import build_robot
 from hydrostat.robots.mechanical import robot_model
 from hydrostat.robots.squid import WATER, limb_gravity, squid_limb
@@ -24,4 +25,5 @@ for _ in range(500):
     state = robot.step([max(pull, 0.0), 0.0, max(-pull, 0.0), 0.0])
 
 print(f"after {robot.time:.1f} s the limb is bent by {np.rad2deg(bend):.1f} degrees")
-print(f"its tip is at {np.asarray(hs.mechanics.kinematics.tip_pose(limb.arm, state.q).position).round(3)} m")
+tip = kinematics.tip_pose(limb.arm, jnp.asarray(state.q)).position
+print(f"its tip is at ({tip[0]:.3f}, {tip[1]:.3f}, {tip[2]:.3f}) m")
