@@ -149,7 +149,7 @@ class Nerves(AbstractController):
         activation = aim + (memory.activation - aim) * kept
         world = memory.world
         if self.world is not None and world is not None:
-            nodes = nodes_of(self.model, positions(state), velocities(state), no_inputs(self.model))
+            nodes = self._nodes(state)
             world = self.world.advance(world, nodes, jnp.repeat(wanted.grip, len(self.model.skin_at)), dt)
         after = Memory(activation, brain, world)
         return self.during(time, dt, state, memory.activation, after), after
@@ -161,9 +161,13 @@ class Nerves(AbstractController):
         """
         given = no_inputs(self.model)
         if self.world is not None and after.world is not None:
-            nodes = nodes_of(self.model, positions(state), velocities(state), given)
-            given = given._replace(surroundings=self.world.around(after.world, nodes_ahead(nodes, dt), dt))
+            around = self.world.around(after.world, nodes_ahead(self._nodes(state), dt), dt)
+            given = given._replace(surroundings=around)
         return Ramp(given, before, after.activation, jnp.asarray(time), jnp.asarray(dt))
+
+    def _nodes(self, state: State):
+        """The nodes of the arm that meet the world."""
+        return nodes_of(self.model, positions(state), velocities(state), no_inputs(self.model))
 
     def _felt(self, state: State, world: WorldState | None) -> Felt:
         n = self.model.arm.count

@@ -72,7 +72,7 @@ def muscle_gains(run: Run, arm: Hydrostat):
 
 
 def stepper() -> SDIRK2:
-    """What the scenarios step with: bends to 1e-7 rad a step are more than enough."""
+    """What the scenarios step with: bends to 1e-6 rad a step, far below what the step itself leaves."""
     return SDIRK2(tolerance=1e-6)
 
 

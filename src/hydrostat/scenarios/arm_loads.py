@@ -34,7 +34,7 @@ from hydrostat.surroundings.world import Ball, World
 from hydrostat.viewer import Tube
 
 FLESH = ContactLaw(stiffness=100.0, damping=5.0, friction=0.5, slip_speed=0.01, onset=1e-3)
-"""Soft and without bounce; all assumed. A sphere of 5 mm and 10 kPa has some 50 N/m."""
+"""Soft; all assumed. A sphere of 5 mm and 10 kPa has some 50 N/m. More damping would outweigh the arm, see `own`."""
 _APART = 5  # places along an arm of 20 segments that its parts must be apart to touch
 _HOLDS_AT = 0.6  # of the arm: where it holds what it throws
 _FETCHES_AT = 0.55  # of the arm: where it holds what it fetches

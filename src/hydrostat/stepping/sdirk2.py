@@ -17,6 +17,7 @@ _HALVINGS = 6
 _GRADIENT_TOLERANCE = 1e-13  # relative, of the linear solves in derivatives
 _UNKNOWN = 0.5  # ratio of two changes where none is known yet
 _LEAST = 0.01  # least share of a change that is taken to be left
+_SHARES = (-3.0, 1.0)  # bounds of what Anderson's acceleration takes of the iteration before
 _SLOWEST = 0.5  # ratio of two changes from where the operator is made anew
 
 
@@ -24,9 +25,9 @@ class SDIRK2(AbstractStepper):
     """Two stages, each the root of the inverse dynamics R(q^ + c_q a, v^ + c_v a, a) = 0 in the accelerations a.
 
     c_v = gamma h, c_q = c_v^2. The root is found by iterating with the articulated recursion that holds mass and the
-    local damping and stiffness of material, wires and surroundings; geometric stiffness is in R and so in the result,
-    though not in the operator. A step that does not converge is made in smaller ones; `rescue=False` leaves that out,
-    as differentiation in reverse mode needs.
+    local damping and stiffness of material, wires and surroundings, accelerated after Anderson (1965); geometric
+    stiffness is in R and so in the result, though not in the operator. A step that does not converge is made in
+    smaller ones; `rescue=False` leaves that out, as differentiation in reverse mode needs.
     """
 
     tolerance: float = 1e-8
@@ -115,13 +116,12 @@ class SDIRK2(AbstractStepper):
             x, v = combine((1, fixed_x), (c_q, a)), combine((1, fixed_v), (c_v, a))
             delta = solve(factors, jax.tree.map(jnp.negative, residual(fixed_model, x, v, a, fixed_given)))
             now = _size(fixed_model, delta, c_q)
-            # Anderson's acceleration with one step before, unless the operator is another one.
-            bend = combine((1, delta), (-1, delta_before))
-            share = jnp.where(
-                (count > 0) & ~stale, _product(delta, bend) / jnp.maximum(_product(bend, bend), 1e-300), 0.0
-            )
-            share = jnp.clip(share, -3.0, 1.0)
-            new = combine((1, a), (1, delta), (-share, a), (share, a_before), (-share, bend))
+            # Anderson's acceleration with one iteration before, unless that had another operator: from where the
+            # change would be least on the line through both.
+            turned = combine((1, delta), (-1, delta_before))
+            share = _product(delta, turned) / jnp.maximum(_product(turned, turned), 1e-300)
+            share = jnp.where((count > 0) & ~stale, jnp.clip(share, *_SHARES), 0.0)
+            new = combine((1.0 - share, a), (share, a_before), (1.0 - share, delta), (share, delta_before))
             return new, a, delta, factors, now, jnp.where(count > 0, now / last, before), count + 1
 
         def going_on(carry):
@@ -204,6 +204,7 @@ def _changing(model, given) -> bool:
 
 
 def _product(a, b):
+    """The scalar product of coordinates."""
     return sum(jnp.sum(x * y) for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True))
 
 

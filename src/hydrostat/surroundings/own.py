@@ -57,21 +57,19 @@ def own_contact(law: ContactLaw, nodes: Nodes, neighbours: int, dt) -> OwnContac
     nothing = NodeForces(vector, vector, matrix, matrix)
     # Most of the time an arm is far from itself, and to see that costs a twentieth of the rest.
     found = jax.lax.cond(
-        _near(law, nodes, neighbours), lambda nodes: _touching(law, nodes, neighbours, dt), lambda _: nothing, nodes
+        _near(nodes, neighbours), lambda nodes: _touching(law, nodes, neighbours, dt), lambda _: nothing, nodes
     )
     return OwnContact(found, nodes.velocity)
 
 
-def _near(law: ContactLaw, nodes: Nodes, neighbours: int):
-    """Whether any two capsules may touch: by the distance of their middles, which is at most this much too small."""
-    middle = 0.5 * (nodes.position[:-1] + nodes.position[1:])
-    reach = 0.5 * small.norm(nodes.position[1:] - nodes.position[:-1]) + jnp.maximum(
-        nodes.radius[:-1], nodes.radius[1:]
-    )
-    reach = reach + 0.5 * law.onset
+def _near(nodes: Nodes, neighbours: int):
+    """Whether any two capsules may touch: each is within a ball about its middle."""
+    start, end = nodes.position[:-1], nodes.position[1:]
+    middle, ball = 0.5 * (start + end), 0.5 * small.norm(end - start)
+    ball = ball + jnp.maximum(nodes.radius[:-1], nodes.radius[1:])
     apart = middle[:, None] - middle[None]
     possible = np.triu(np.ones((len(middle), len(middle)), bool), neighbours)
-    return jnp.any(possible & (small.dot(apart, apart) < (reach[:, None] + reach[None]) ** 2))
+    return jnp.any(possible & (small.dot(apart, apart) < (ball[:, None] + ball[None]) ** 2))
 
 
 def _touching(law: ContactLaw, nodes: Nodes, neighbours: int, dt) -> NodeForces:
