@@ -13,30 +13,41 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PyTree
 
 from hydrostat.control.commands import AbstractCommand, Anatomy
-from hydrostat.mechanics.model import Inputs, Model, no_inputs
+from hydrostat.lie import SE3
+from hydrostat.mechanics.dynamics import base_of
+from hydrostat.mechanics.model import Crown, Inputs, Model, no_inputs
+from hydrostat.mechanics.motion import body_node
+from hydrostat.mechanics.nodes import Nodes
 from hydrostat.segments import SWELL
 from hydrostat.stepping import AbstractController, State
 from hydrostat.stepping.base import nodes_of, positions, velocities
+from hydrostat.surroundings.sea import Sea, SeaState
 from hydrostat.surroundings.world import World, WorldState, nodes_ahead
 
 
 class Felt(NamedTuple):
-    """What a brain knows of its arm."""
+    """What a brain knows of its arm, or of all its arms: then with the arm as leading axis."""
 
-    q: Float[Array, "n k"]
+    q: Float[Array, "*arms n k"]
     """Bends and lengths of the segments; a swell is not felt."""
-    v: Float[Array, "n k"]
+    v: Float[Array, "*arms n k"]
     """Their rates."""
-    held: Float[Array, " n"]
+    held: Float[Array, "*arms n"]
     """1 for segments whose suckers hold something."""
+    pose: SE3 | None = None
+    """Of the body that carries the arms."""
+    twist: Float[Array, " 6"] | None = None
+    """Of the body, in its own axes."""
 
 
 class Wanted(NamedTuple):
-    """What a brain tells its arm."""
+    """What a brain tells its arm, or all its arms."""
 
-    activation: Float[Array, "n m"]
-    grip: Float[Array, " n"]
+    activation: Float[Array, "*arms n m"]
+    grip: Float[Array, "*arms n"]
     """1 for segments whose suckers shall hold."""
+    jet: Float[Array, ""] | None = None
+    """Force of a jet on the body along its z [N]; None: it has none."""
 
 
 class AbstractBrain(eqx.Module):
@@ -86,10 +97,10 @@ def played(command: AbstractCommand, anatomy: Anatomy, begins: Float[Array, " st
 class Memory(NamedTuple):
     """What goes on from step to step besides the arm's own motion."""
 
-    activation: Float[Array, "n m"]
+    activation: Float[Array, "*arms n m"]
     """Of the muscles, at the step's end."""
     brain: Any
-    world: WorldState | None
+    world: WorldState | SeaState | None
     """As it was when the step began, and how it answers during the step."""
 
 
@@ -101,8 +112,8 @@ class Ramp(eqx.Module):
 
     inputs: Inputs
     """All else that acts on the arm."""
-    before: Float[Array, "n m"]
-    after: Float[Array, "n m"]
+    before: Float[Array, "*arms n m"]
+    after: Float[Array, "*arms n m"]
     begin: Float[Array, ""]
     """[s]"""
     duration: Float[Array, ""]
@@ -122,15 +133,15 @@ class Ramp(eqx.Module):
 class Nerves(AbstractController):
     """A brain, muscles that lag behind it, and suckers in a world."""
 
-    model: Model
+    model: Model | Crown
     brain: AbstractBrain
     lag: Float[Array, ""]
     """Of activation behind what is wanted [s]."""
-    gains: Float[Array, "n m"]
+    gains: Float[Array, "*arms n m"]
     """Of every muscle: 1 for a perfect arm."""
-    world: World | None = None
+    world: World | Sea | None = None
     """None for an arm that meets nothing but what its model says."""
-    start: WorldState | None = None
+    start: WorldState | SeaState | None = None
     """Of the world."""
 
     def begin(self, state: State) -> Memory:
@@ -149,28 +160,49 @@ class Nerves(AbstractController):
         activation = aim + (memory.activation - aim) * kept
         world = memory.world
         if self.world is not None and world is not None:
-            nodes = self._nodes(state)
-            world = self.world.advance(world, nodes, jnp.repeat(wanted.grip, len(self.model.skin_at)), dt)
+            grip = jnp.repeat(wanted.grip.reshape(-1), len(self._arm.skin_at))
+            world = self.world.advance(world, self._nodes(state), grip, dt)  # type: ignore[arg-type]
+            if wanted.jet is not None and isinstance(world, SeaState):
+                world = world._replace(push=wanted.jet * state.base_pose.rotation[:, 2])
         after = Memory(activation, brain, world)
         return self.during(time, dt, state, memory.activation, after), after
 
-    def during(self, time, dt, state: State, before: Float[Array, "n m"], after: Memory) -> Ramp:
+    def during(self, time, dt, state: State, before: Float[Array, "*arms n m"], after: Memory) -> Ramp:
         """What acts on the arm during a step of dt [s] that begins in a state.
 
         **Arguments:** `before`: the activations at its begin; `after`: what is remembered after it.
         """
         given = no_inputs(self.model)
         if self.world is not None and after.world is not None:
-            around = self.world.around(after.world, nodes_ahead(self._nodes(state), dt), dt)
+            ahead = nodes_ahead(self._nodes(state), dt)
+            if isinstance(self.world, Sea):
+                body = body_node(base_of(self.model, positions(state), velocities(state), self._inputs(state)))
+                around = self.world.around(after.world, ahead, dt, body)  # type: ignore[arg-type]
+            else:
+                around = self.world.around(after.world, ahead, dt)  # type: ignore[arg-type]
             given = given._replace(surroundings=around)
         return Ramp(given, before, after.activation, jnp.asarray(time), jnp.asarray(dt))
 
-    def _nodes(self, state: State):
-        """The nodes of the arm that meet the world."""
-        return nodes_of(self.model, positions(state), velocities(state), no_inputs(self.model))
+    @property
+    def _arm(self) -> Model:
+        """The arm, or one of equal ones."""
+        return self.model.arm if isinstance(self.model, Crown) else self.model
 
-    def _felt(self, state: State, world: WorldState | None) -> Felt:
-        n = self.model.arm.count
-        held = jnp.zeros(n) if world is None else jnp.max(world.held.reshape(n, -1), -1)
-        k = len([mode for mode in self.model.arm.segments.modes if mode != SWELL])  # swell is the last one
-        return Felt(state.q[:, :k], state.v[:, :k], held)
+    def _inputs(self, state: State) -> Inputs:
+        """Nothing acts, and the body is where it is."""
+        given = no_inputs(self.model)
+        return given._replace(base_pose=state.base_pose) if self.model.free_base else given
+
+    def _nodes(self, state: State) -> Nodes:
+        """The nodes of the arm, or of all arms, that meet the world."""
+        return nodes_of(self.model, positions(state), velocities(state), self._inputs(state))
+
+    def _felt(self, state: State, world: WorldState | SeaState | None) -> Felt:
+        held = jnp.zeros(state.q.shape[:-1])
+        if isinstance(world, WorldState):
+            held = jnp.max(world.held.reshape(*held.shape, -1), -1)
+        elif isinstance(world, SeaState):
+            held = jnp.max(world.holds.held.reshape(*held.shape, -1), -1)
+        # A swell is the last mode.
+        k = len([mode for mode in self._arm.arm.segments.modes if mode != SWELL])
+        return Felt(state.q[..., :k], state.v[..., :k], held, state.base_pose, state.base_twist)

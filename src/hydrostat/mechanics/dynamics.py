@@ -22,21 +22,26 @@ from hydrostat.mechanics.added_mass import added_inertia, added_wrench, entraine
 from hydrostat.mechanics.contraction import muscle_forces, muscle_operator
 from hydrostat.mechanics.elasticity import elastic_forces, local_operator
 from hydrostat.mechanics.girth import girth_forces, girth_operator
-from hydrostat.mechanics.model import AnyModel, Branched, Inputs, Model
+from hydrostat.mechanics.model import AnyModel, Branched, Crown, Inputs, Model
 from hydrostat.mechanics.motion import (
     BaseMotion,
     Coordinates,
     Motion,
+    PerArm,
     all_nodes,
     arm_motion,
     at_mount,
     base_motion,
-    branches,
-    joined,
+    body_node,
+    each_arm,
     like_coordinates,
+    mounts_of,
     nodes_per_arm,
+    over_arms,
     relative_to_free_fall,
-    split,
+    skin_nodes,
+    summed,
+    total,
     unrolling,
 )
 from hydrostat.mechanics.nodes import Entrained, NodeForces
@@ -58,8 +63,9 @@ class ArmFactors(NamedTuple):
 class Factors(NamedTuple):
     """The articulated recursion's factors."""
 
-    arms: tuple[ArmFactors, ...]
-    mounts: tuple[SE3, ...]
+    arms: PerArm
+    """`ArmFactors` each."""
+    mounts: PerArm
     base: Float[Array, "6 6"]
     """Inverse of the articulated inertia that a free base feels; zero for a fixed one."""
     J_base: Float[Array, "6 6"]
@@ -82,45 +88,72 @@ def motions_of(model: AnyModel, x: Coordinates, v: Coordinates, a: Coordinates, 
     base = base_motion(model, x, v, a, inputs)
     if weight:
         base = relative_to_free_fall(base, model.gravity)
-    each = zip(branches(model), split(model, x.q), split(model, v.q), split(model, a.q), strict=True)
-    return base, [arm_motion(arm, q, v, a, at_mount(model, base, i)) for i, (arm, q, v, a) in enumerate(each)]
+    (motions,) = each_arm(
+        model, lambda arm, mount, q, v, a: (arm_motion(arm, q, v, a, at_mount(base, mount)),), x.q, v.q, a.q
+    )
+    return base, motions
 
 
 @eqx.filter_jit
 def residual(model: AnyModel, x: Coordinates, v: Coordinates, a: Coordinates, inputs: Inputs) -> Coordinates:
     """What is missing for the accelerations a to be those of the motion: forces needed minus forces there."""
-    base, motions = motions_of(model, x, v, a, inputs)
-    skins = _on_skin(model, motions, x, inputs)
+    base = relative_to_free_fall(base_motion(model, x, v, a, inputs), model.gravity)
     water = entrained(inputs)
+    met, moving = _meeting(model, base, x, v, a, inputs)
 
-    on_base, on_coordinates = jnp.zeros(6), []
-    for i, (arm, motion, skin) in enumerate(zip(branches(model), motions, skins, strict=True)):
-        q, qd, qdd, force, follower, torque, wires, activation = (
-            split(model, part)[i]
-            for part in (x.q, v.q, a.q, inputs.force, inputs.follower, inputs.torque, inputs.wires, inputs.activation)
-        )
+    def of_arm(arm: Model, mount, met, q, qd, qdd, force, follower, torque, wires, activation):
+        motion, skin = moving(arm, mount, met, q, qd, qdd)
         at_base, on_q = _local_wrenches(arm, motion, qdd, force, follower, skin, water, model.gravity)
         on_q = on_q + elastic_forces(arm, q, qd) + wire_forces(arm, q, qd, wires) - torque
         on_q = on_q + muscle_forces(arm, q, qd, activation) + girth_forces(arm, q, qd, qdd)
         F, on_q = _to_base(motion.tips, at_base, on_q)
-        on_coordinates.append(jnp.where(arm.arm.segments.free, on_q, qdd))
-        on_base = on_base + (gathered_wrench(model.mounts[i], F) if isinstance(model, Branched) else F)
+        on_q = jnp.where(arm.arm.segments.free, on_q, qdd)
+        return (F if mount is None else gathered_wrench(mount, F)), on_q
 
+    acting = (inputs.force, inputs.follower, inputs.torque, inputs.wires, inputs.activation)
+    on_base, on_q = each_arm(model, of_arm, met, x.q, v.q, a.q, *acting)
     if model.base_inertia is None:
-        return Coordinates(joined(model, on_coordinates), a.base)
+        return Coordinates(on_q, a.base)
     own = model.base_inertia * base.A + gyroscopic(base.V, model.base_inertia * base.V)
-    return Coordinates(joined(model, on_coordinates), small.matvec(se3.tangent(x.base).T, on_base + own))
+    outside = _on_body(base, inputs)
+    if outside is not None:
+        own = own - _in_axes(base.T.rotation, outside.torque[0], outside.force[0])
+    return Coordinates(on_q, small.matvec(se3.tangent(x.base).T, total(model, on_base) + own))
 
 
-def _on_skin(model: AnyModel, motions: list[Motion], x: Coordinates, inputs: Inputs) -> list[NodeForces | None]:
-    """The forces of the surroundings on the skin of each arm."""
-    if inputs.surroundings is None:
-        return [None] * len(motions)
-    forces = inputs.surroundings.forces(all_nodes(model, motions, x))
-    ends = [0]
-    for count in nodes_per_arm(model):
-        ends.append(ends[-1] + count)
-    return [jax.tree.map(lambda y, i=i: y[ends[i] : ends[i + 1]], forces) for i in range(len(motions))]
+def _meeting(model: AnyModel, base: BaseMotion, x: Coordinates, v: Coordinates, a: Coordinates, inputs: Inputs):
+    """What each arm meets, and the function that tells from it how the arm moves and what acts on its skin.
+
+    Surroundings may couple all arms, and then see the nodes of all of them at once. Of equal arms, each sees its own
+    share of them, so that one arm is worked out from begin to end before the next.
+    """
+
+    def moved(arm, mount, q, v, a) -> Motion:
+        return arm_motion(arm, q, v, a, at_mount(base, mount))
+
+    around = inputs.surroundings
+    if isinstance(model, Crown):
+        met = None if around is None else around.by_arm(model.count)
+
+        def meets(arm, mount, met, q, v, a):
+            motion = moved(arm, mount, q, v, a)
+            return motion, None if met is None else met.forces(skin_nodes(arm, motion, q))
+
+        return met, meets
+
+    (motions,) = each_arm(model, lambda *own: (moved(*own),), x.q, v.q, a.q)
+    skins = None if around is None else around.forces(all_nodes(model, motions, x))
+    met = (motions, skins)
+    if isinstance(model, Branched):
+        ends = np.cumsum([0, *nodes_per_arm(model)])
+        parts = [jax.tree.map(lambda y, i=i: y[ends[i] : ends[i + 1]], skins) for i in range(len(model.arms))]
+        met = tuple(zip(motions, parts, strict=True))
+    return met, lambda arm, mount, met, *own: met
+
+
+def _on_body(base: BaseMotion, inputs: Inputs) -> NodeForces | None:
+    """What the surroundings do to the body itself, about its origin in world axes."""
+    return None if inputs.surroundings is None else inputs.surroundings.on_body(body_node(base))
 
 
 def _local_wrenches(
@@ -209,31 +242,43 @@ def factor(model: AnyModel, x: Coordinates, v: Coordinates, c_v, c_q, inputs: In
     The stiffness is the local one: what a change of coordinates does to the forces on the same segment or node.
     """
     still = like_coordinates(model)
-    moving = v if inputs.surroundings is not None else still
-    _, motions = motions_of(model, x, moving, still, inputs, weight=False)
-    skins = _on_skin(model, motions, x, inputs)
-    arms, mounts, total = [], [], jnp.zeros((6, 6))
-    for i, (arm, motion, skin) in enumerate(zip(branches(model), motions, skins, strict=True)):
-        q = split(model, x.q)[i]
+    moving_at = v if inputs.surroundings is not None else still
+    base = base_motion(model, x, moving_at, still, inputs)
+    water = entrained(inputs)
+    met, moving = _meeting(model, base, x, moving_at, still, inputs)
+
+    def of_arm(arm: Model, mount, met, q, qd, rate, qdd, activation):
+        motion, skin = moving(arm, mount, met, q, qd, qdd)
         local = local_operator(arm, q, c_v, c_q)
         if arm.muscles is not None:
-            rate, activation = split(model, v.q)[i], split(model, inputs.activation)[i]
             local = local + muscle_operator(arm, q, rate, c_v, c_q, activation)
         if arm.girth_inertia is not None:
             local = local + girth_operator(arm, q)
-        factors, inertia = _factor_arm(arm, motion, local, skin, entrained(inputs), c_v, c_q)
-        mount = model.mounts[i] if isinstance(model, Branched) else SE3.identity()
-        X = mount.inverse().adjoint()
-        total = total + small.matmul(X.T, small.matmul(inertia, X))
-        arms.append(factors)
-        mounts.append(mount)
-    base, J = jnp.zeros((6, 6)), jnp.eye(6)
+        factors, inertia = _factor_arm(arm, motion, local, skin, water, c_v, c_q)
+        if mount is not None:
+            X = mount.inverse().adjoint()
+            inertia = small.matmul(X.T, small.matmul(inertia, X))
+        return factors, inertia
+
+    arms, inertia = each_arm(model, of_arm, met, x.q, moving_at.q, v.q, still.q, inputs.activation)
+    own, J = jnp.zeros((6, 6)), jnp.eye(6)
     if model.base_inertia is not None:
         J = se3.tangent(x.base)
-        felt = total + jnp.diag(model.base_inertia)
-        base = small.inverse_positive(small.matmul(J.T, small.matmul(felt, J)))
-    factors = Factors(tuple(arms), tuple(mounts), base, J, None)
+        felt = total(model, inertia) + jnp.diag(model.base_inertia)
+        outside = _on_body(base, inputs)
+        if outside is not None:
+            turn = _turned_twice(base.T.rotation)
+            resisting = c_v * outside.damping[0] + c_q * outside.stiffness[0]
+            felt = felt + small.matmul(turn.T, small.matmul(resisting, turn))
+        own = small.inverse_positive(small.matmul(J.T, small.matmul(felt, J)))
+    factors = Factors(arms, mounts_of(model), own, J, None)
     return factors._replace(wires=_factor_wires(model, factors, x, v, c_v, c_q, inputs))
+
+
+def _turned_twice(R: Float[Array, "*batch 3 3"]) -> Float[Array, "*batch 6 6"]:
+    """A rotation of both parts of a twist."""
+    zero = jnp.zeros_like(R)
+    return jnp.concatenate([jnp.concatenate([R, zero], -1), jnp.concatenate([zero, R], -1)], -2)
 
 
 def _factor_arm(arm: Model, motion: Motion, local, skin: NodeForces | None, water: Entrained | None, c_v, c_q):
@@ -319,8 +364,7 @@ def _skin_blocks(motion: Motion, skin: NodeForces, c_v, c_q):
     shape = motion.skin.Jv.shape
     R = small.matmul(motion.T_world.rotation[:, None], motion.skin.T.rotation)
     S = once((c_v * skin.damping + c_q * skin.stiffness).reshape(*shape[:2], 6, 6))
-    zero = jnp.zeros_like(R)
-    turn = jnp.concatenate([jnp.concatenate([R, zero], -1), jnp.concatenate([zero, R], -1)], -2)
+    turn = _turned_twice(R)
     X = motion.skin.T.inverse().adjoint()
     W = once(small.matmul(turn, jnp.concatenate([X, motion.skin.J], -1)))
     M = small.matmul(jnp.swapaxes(W, -1, -2), once(small.matmul(S, W)))
@@ -330,34 +374,31 @@ def _skin_blocks(motion: Motion, skin: NodeForces, c_v, c_q):
 @eqx.filter_jit
 def solve(factors: Factors, force: Coordinates) -> Coordinates:
     """The accelerations that generalised forces cause, by the factors of `factor`."""
-    several = isinstance(force.q, tuple)
-    forces: tuple = force.q if isinstance(force.q, tuple) else (force.q,)
 
-    # Tip to base, arm by arm.
-    on_base, own = jnp.zeros(6), []
-    for arm, mount, r in zip(factors.arms, factors.mounts, forces, strict=True):
-
+    def tip_to_base(mount, arm: ArmFactors, r):
         def gather(p, inputs):
             T, J, U, Dinv, r = inputs
             u = small.matvec(Dinv, r - _projected(J, p))
             return gathered_wrench(T, p) + small.matvec(U, u), u
 
         p, u = jax.lax.scan(gather, jnp.zeros(6), (*arm, r), reverse=True, unroll=unrolling(len(r)))
-        on_base = on_base + gathered_wrench(mount, p)
-        own.append(u)
-    base = small.matvec(factors.base, force.base - small.matvec(factors.J_base.T, on_base))
+        return (p if mount is None else gathered_wrench(mount, p)), u
 
-    # Base to tip.
-    A_body, a = small.matvec(factors.J_base, base), []
-    for arm, mount, u in zip(factors.arms, factors.mounts, own, strict=True):
-
+    def base_to_tip(mount, arm: ArmFactors, u):
         def spread(A, inputs):
             T, J, U, Dinv, u = inputs
             a = u - small.matvec(Dinv, _projected(U, A))
             return carried_twist(T, A) + small.matvec(J, a), a
 
-        a.append(jax.lax.scan(spread, carried_twist(mount, A_body), (*arm, u), unroll=unrolling(len(u)))[1])
-    found = Coordinates(tuple(a) if several else a[0], base)
+        A = A_body if mount is None else carried_twist(mount, A_body)
+        return (jax.lax.scan(spread, A, (*arm, u), unroll=unrolling(len(u)))[1],)
+
+    on_base, own = over_arms(factors.mounts, tip_to_base, factors.arms, force.q)
+    on_base = on_base if factors.mounts is None else summed(on_base)
+    base = small.matvec(factors.base, force.base - small.matvec(factors.J_base.T, on_base))
+    A_body = small.matvec(factors.J_base, base)
+    (a,) = over_arms(factors.mounts, base_to_tip, factors.arms, own)
+    found = Coordinates(a, base)
     return found if factors.wires is None else _with_wires(factors.wires, found)
 
 

@@ -13,7 +13,15 @@ from hydrostat.mechanics.dynamics import motions_of
 from hydrostat.mechanics.elasticity import dissipated_power, elastic_energy
 from hydrostat.mechanics.girth import girth_energy
 from hydrostat.mechanics.model import AnyModel, Inputs
-from hydrostat.mechanics.motion import Coordinates, all_nodes, branches, like_coordinates, split
+from hydrostat.mechanics.motion import (
+    Coordinates,
+    all_nodes,
+    body_node,
+    each_arm,
+    gathered,
+    like_coordinates,
+    total,
+)
 from hydrostat.mechanics.points import carried_twist
 from hydrostat.mechanics.pull import wire_forces
 
@@ -68,14 +76,18 @@ def masses(model: AnyModel, x: Coordinates, v: Coordinates, inputs: Inputs) -> M
         six = ((inertia + added).reshape(-1, 6), added.reshape(-1, 6))
         return Masses(*six, SE3(rotation, position), twist.reshape(-1, 6))
 
-    parts = []
-    for arm, motion in zip(branches(model), motions, strict=True):
+    def of_arm(arm, mount, motion):
+        del mount
         T_world = jax.tree.map(lambda y: y[:, None], motion.T_world)
         added = None if water is None else added_inertia(arm, water)
-        parts.append(of(motion.inner, T_world, motion.V[:, None], arm.inertia, added))
-        if arm.lump_inertia.shape[0]:
-            i = arm.lumps.segment
-            parts.append(of(motion.lumps, motion.T_world[i], motion.V[i], arm.lump_inertia))
+        own = of(motion.inner, T_world, motion.V[:, None], arm.inertia, added)
+        if not arm.lump_inertia.shape[0]:
+            return (own,)
+        i = arm.lumps.segment
+        lumps = of(motion.lumps, motion.T_world[i], motion.V[i], arm.lump_inertia)
+        return (jax.tree.map(lambda *y: jnp.concatenate(y), own, lumps),)
+
+    parts = [gathered(model, each_arm(model, of_arm, motions)[0])]
     if model.base_inertia is not None:
         pose = jax.tree.map(lambda y: y[None], base.T)
         own = model.base_inertia[None]
@@ -87,11 +99,12 @@ def energy(model: AnyModel, x: Coordinates, v: Coordinates, inputs: Inputs) -> E
     """Kinetic, elastic and gravitational energy."""
     bodies = masses(model, x, v, inputs)
     kinetic = 0.5 * jnp.sum(bodies.inertia * bodies.twist**2 - bodies.added * bodies.drift(inputs) ** 2)
-    each = list(zip(branches(model), split(model, x.q), split(model, v.q), strict=True))
-    kinetic = kinetic + sum(girth_energy(arm, q, rate) for arm, q, rate in each)
-    elastic = sum(elastic_energy(arm, q) for arm, q, _ in each)
+    girth, elastic = each_arm(
+        model, lambda arm, _, q, rate: (girth_energy(arm, q, rate), elastic_energy(arm, q)), x.q, v.q
+    )
+    kinetic, elastic = kinetic + total(model, girth), total(model, elastic)
     gravitational = -jnp.sum(bodies.mass * small.dot(bodies.T_world.position, model.gravity[None]))
-    return Energy(kinetic, jnp.asarray(elastic), gravitational)
+    return Energy(kinetic, elastic, gravitational)
 
 
 def momentum(model: AnyModel, x: Coordinates, v: Coordinates, inputs: Inputs) -> Float[Array, " 6"]:
@@ -115,8 +128,8 @@ def composite_inertia(model: AnyModel, x: Coordinates, inputs: Inputs) -> Float[
 
 def dissipation(model: AnyModel, x: Coordinates, v: Coordinates) -> Float[Array, ""]:
     """The power that the material turns into heat [W]."""
-    each = zip(branches(model), split(model, x.q), split(model, v.q), strict=True)
-    return jnp.asarray(sum(dissipated_power(arm, q, rate) for arm, q, rate in each))
+    (heat,) = each_arm(model, lambda arm, _, q, rate: (dissipated_power(arm, q, rate),), x.q, v.q)
+    return total(model, heat)
 
 
 def power(model: AnyModel, x: Coordinates, v: Coordinates, inputs: Inputs) -> Float[Array, ""]:
@@ -133,35 +146,40 @@ def external_wrench(
     model: AnyModel, x: Coordinates, v: Coordinates, inputs: Inputs
 ) -> tuple[Float[Array, " 6"], Float[Array, ""]]:
     """The wrench of loads, surroundings and weight about the world's origin, and the power of all but the weight."""
-    _, motions = motions_of(model, x, v, like_coordinates(model), inputs)
-    total, watts = jnp.zeros(6), jnp.zeros(())
+    base, motions = motions_of(model, x, v, like_coordinates(model), inputs)
 
     def add(position, angular, velocity, moment, force):
         wrench = jnp.concatenate([jnp.sum(moment + small.cross(position, force), 0), jnp.sum(force, 0)])
         return wrench, jnp.sum(moment * angular) + jnp.sum(force * velocity)
 
-    for i, (arm, motion) in enumerate(zip(branches(model), motions, strict=True)):
-        q, rate, force, follower, torque, wires, activation = (
-            split(model, part)[i]
-            for part in (x.q, v.q, inputs.force, inputs.follower, inputs.torque, inputs.wires, inputs.activation)
-        )
-        watts = watts + jnp.sum((torque - wire_forces(arm, q, rate, wires)) * rate)
+    def of_arm(arm, mount, motion, q, rate, force, follower, torque, wires, activation):
+        del mount
+        watts = jnp.sum((torque - wire_forces(arm, q, rate, wires)) * rate)
         watts = watts - jnp.sum(muscle_forces(arm, q, rate, activation) * rate)
-        if arm.loads.fraction.shape[0]:
-            index = arm.loads.segment
-            points = motion.loads
-            T = motion.T_world[index] @ points.T
-            twist = carried_twist(points.T, motion.V[index]) + points.Jv
-            moment = force[:, :3] + small.matvec(T.rotation, follower[:, :3])
-            pull = force[:, 3:] + small.matvec(T.rotation, follower[:, 3:])
-            angular, linear = (small.matvec(T.rotation, part) for part in (twist[:, :3], twist[:, 3:]))
-            wrench, more = add(T.position, angular, linear, moment, pull)
-            total, watts = total + wrench, watts + more
+        if not arm.loads.fraction.shape[0]:
+            return jnp.zeros(6), watts
+        index = arm.loads.segment
+        points = motion.loads
+        T = motion.T_world[index] @ points.T
+        twist = carried_twist(points.T, motion.V[index]) + points.Jv
+        moment = force[:, :3] + small.matvec(T.rotation, follower[:, :3])
+        pull = force[:, 3:] + small.matvec(T.rotation, follower[:, 3:])
+        angular, linear = (small.matvec(T.rotation, part) for part in (twist[:, :3], twist[:, 3:]))
+        wrench, more = add(T.position, angular, linear, moment, pull)
+        return wrench, watts + more
+
+    acting = (inputs.force, inputs.follower, inputs.torque, inputs.wires, inputs.activation)
+    wrench, watts = (total(model, y) for y in each_arm(model, of_arm, motions, x.q, v.q, *acting))
     if inputs.surroundings is not None:
         nodes = all_nodes(model, motions, x)
-        given = inputs.surroundings.forces(nodes)
-        wrench, more = add(nodes.position, nodes.angular_velocity, nodes.velocity, given.torque, given.force)
-        total, watts = total + wrench, watts + more
+        met = [(nodes, inputs.surroundings.forces(nodes))]
+        body = body_node(base)
+        outside = inputs.surroundings.on_body(body) if model.free_base else None
+        if outside is not None:
+            met.append((body, outside))
+        for at, given in met:
+            push, more = add(at.position, at.angular_velocity, at.velocity, given.torque, given.force)
+            wrench, watts = wrench + push, watts + more
     bodies = masses(model, x, v, inputs)
     weight = bodies.mass[:, None] * model.gravity
     lever = small.cross(bodies.T_world.position, weight)
@@ -170,4 +188,4 @@ def external_wrench(
         # The water's impulse drifts with the current, away from the world's origin.
         impulse = small.matvec(bodies.T_world.rotation, (bodies.added * (bodies.twist - bodies.drift(inputs)))[:, 3:])
         lever = lever + small.cross(jnp.broadcast_to(water.velocity, impulse.shape), impulse)
-    return total + jnp.concatenate([jnp.sum(lever, 0), jnp.sum(weight, 0)]), watts
+    return wrench + jnp.concatenate([jnp.sum(lever, 0), jnp.sum(weight, 0)]), watts

@@ -116,7 +116,35 @@ class Branched(eqx.Module):
         return self.base_inertia is not None
 
 
-AnyModel = Model | Branched
+class Crown(eqx.Module):
+    """Equal arms on one body, as those of an octopus.
+
+    Coordinates and inputs of the arms are arrays with the arm as leading axis. Arms are computed one after another by
+    the same code, so that eight of them take as long to compile as one. Gravity, base and surroundings are the body's:
+    those of the arm's own model do not count.
+    """
+
+    arm: Model
+    mounts: SE3
+    """Where the arms sit in the body's frame."""
+    T_world_body: SE3
+    """Where the body starts."""
+    gravity: Float[Array, " 3"]
+    base_inertia: Float[Array, " 6"] | None
+    surroundings: AbstractSurroundings | None = None
+
+    @property
+    def count(self) -> int:
+        """The number of arms."""
+        return self.mounts.position.shape[0]
+
+    @property
+    def free_base(self) -> bool:
+        """Whether the body moves by the forces on it."""
+        return self.base_inertia is not None
+
+
+AnyModel = Model | Branched | Crown
 
 
 class Inputs(NamedTuple):
@@ -252,6 +280,29 @@ def make_branched(
     return Branched(tuple(arms), mounts, body, _checked_vector("gravity", gravity), free, surroundings)
 
 
+def make_crown(
+    arm: Model,
+    mounts: SE3,
+    T_world_body: SE3 | None = None,
+    *,
+    gravity=GRAVITY,
+    base_inertia: Float[Array, " 6"] | None = None,
+    surroundings: AbstractSurroundings | None = None,
+) -> Crown:
+    """Equal arms on one body.
+
+    **Arguments:** `arm`: the model of each; `mounts`: where they sit in the body's frame, with a leading axis;
+    `T_world_body`: where the body starts, the world's origin when not given; `base_inertia`: diagonal spatial inertia
+    of a body that moves freely, its frame at the centre of mass; None for one that is fixed or prescribed.
+    """
+    if mounts.position.ndim != 2 or not len(mounts.position):
+        raise InputError(f"`mounts` must be a row of poses; got positions of shape {mounts.position.shape}")
+    if arm.wires is not None or arm.loads.fraction.shape[0] or arm.lumps.fraction.shape[0]:
+        raise InputError("equal arms on one body must have neither wires nor lumped masses nor places for loads")
+    body = SE3.identity() if T_world_body is None else T_world_body
+    return Crown(arm, mounts, body, _checked_vector("gravity", gravity), base_inertia, surroundings)
+
+
 def _six(moment, mass) -> Float[Array, " 6"]:
     """The diagonal of a ball's spatial inertia."""
     return jnp.stack([jnp.asarray(x, float) for x in (moment, moment, moment, mass, mass, mass)])
@@ -281,6 +332,12 @@ def no_inputs(model: AnyModel) -> Inputs:
         each = [no_inputs(arm) for arm in model.arms]
         parts = ((i.force, i.follower, i.torque, i.wires, i.activation) for i in each)
         force, follower, torque, wires, activation = zip(*parts, strict=True)
+    elif isinstance(model, Crown):
+        one = no_inputs(model.arm)
+        force, follower, torque, wires, activation = (
+            jax.tree.map(lambda y, count=model.count: jnp.broadcast_to(y, (count, *y.shape)), part)
+            for part in (one.force, one.follower, one.torque, one.wires, one.activation)
+        )
     else:
         force = follower = jnp.zeros((model.loads.fraction.shape[0], 6))
         torque = jnp.zeros_like(model.stiffness)

@@ -2,13 +2,14 @@
 
 from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from hydrostat.lie import SE3, se3, small
-from hydrostat.mechanics.model import AnyModel, Branched, Inputs, Model, Places
+from hydrostat.mechanics.model import AnyModel, Branched, Crown, Inputs, Model, Places
 from hydrostat.mechanics.nodes import Nodes
 from hydrostat.mechanics.points import Points, bracket, carried_twist, points_at
 
@@ -22,7 +23,8 @@ def unrolling(count: int) -> int:
 
 
 PerArm = Any
-"""A quantity of each arm: of a single one an array such as Float[Array, "n k"], of several a tuple of them."""
+"""A quantity of each arm: of a single one an array such as Float[Array, "n k"], of several a tuple of them, of equal
+ones an array with a leading axis."""
 
 
 class Coordinates(NamedTuple):
@@ -64,18 +66,67 @@ class Motion(NamedTuple):
     """Body accelerations of the segments' bases."""
 
 
+def mounts_of(model: AnyModel) -> PerArm:
+    """Where the arms sit on their body: None for a single arm, which has no other body than its base."""
+    return None if isinstance(model, Model) else model.mounts
+
+
+def over_arms(mounts: PerArm, function, *values: PerArm) -> tuple:
+    """function(mount, values of an arm ...) for every arm: what it returns, a plain tuple, with each entry per arm."""
+    if mounts is None:
+        return function(None, *values)
+    if isinstance(mounts, tuple):
+        each = [function(mount, *own) for mount, *own in zip(mounts, *values, strict=True)]
+        return tuple(zip(*each, strict=True))
+    arrays, static = eqx.partition((mounts, *values), eqx.is_array)
+    return jax.lax.map(lambda own: function(*eqx.combine(own, static)), arrays)
+
+
+def each_arm(model: AnyModel, function, *values: PerArm) -> tuple:
+    """function(arm, mount, values of the arm ...) for every arm, as `over_arms`."""
+    if isinstance(model, Branched):
+        return over_arms(model.mounts, lambda mount, arm, *own: function(arm, mount, *own), model.arms, *values)
+    arm = model.arm if isinstance(model, Crown) else model
+    return over_arms(mounts_of(model), lambda mount, *own: function(arm, mount, *own), *values)
+
+
+def summed(values: PerArm) -> Array:
+    """The sum over several arms of what `over_arms` gave of them."""
+    return jnp.sum(jnp.stack(values) if isinstance(values, tuple) else values, 0)
+
+
+def total(model: AnyModel, values: PerArm) -> Array:
+    """The sum over the arms, also of a single one."""
+    return values if isinstance(model, Model) else summed(values)
+
+
+def gathered(model: AnyModel, values: PerArm):
+    """The rows of all arms, arm after arm."""
+    if isinstance(model, Model):
+        return values
+    if isinstance(model, Branched):
+        return jax.tree.map(lambda *parts: jnp.concatenate(parts), *values)
+    return jax.tree.map(lambda y: y.reshape(-1, *y.shape[2:]), values)
+
+
 def branches(model: AnyModel) -> tuple[Model, ...]:
-    """The arms of a model."""
+    """The arms of a model, one by one."""
+    if isinstance(model, Crown):
+        return (model.arm,) * model.count
     return model.arms if isinstance(model, Branched) else (model,)
 
 
 def split(model: AnyModel, values) -> tuple:
     """A quantity per arm, as a tuple also for one arm."""
+    if isinstance(model, Crown):
+        return tuple(values[i] for i in range(model.count))
     return values if isinstance(model, Branched) else (values,)
 
 
 def joined(model: AnyModel, values):
     """The inverse of `split`."""
+    if isinstance(model, Crown):
+        return jnp.stack(values)
     return tuple(values) if isinstance(model, Branched) else values[0]
 
 
@@ -98,11 +149,10 @@ def relative_to_free_fall(base: BaseMotion, gravity: Float[Array, " 3"]) -> Base
     return base._replace(A=base.A - jnp.concatenate([jnp.zeros(3), lift]))
 
 
-def at_mount(model: AnyModel, base: BaseMotion, index: int) -> BaseMotion:
-    """The motion of an arm's base, which is fixed to the body."""
-    if not isinstance(model, Branched):
+def at_mount(base: BaseMotion, mount: SE3 | None) -> BaseMotion:
+    """The motion of an arm's base, which is fixed to the body; the body's own without a mount."""
+    if mount is None:
         return base
-    mount = model.mounts[index]
     return BaseMotion(base.T @ mount, carried_twist(mount, base.V), carried_twist(mount, base.A))
 
 
@@ -176,10 +226,18 @@ def skin_nodes(model: Model, motion: Motion, q: Float[Array, "n k"]) -> Nodes:
     )
 
 
-def all_nodes(model: AnyModel, motions, x: Coordinates) -> Nodes:
+def body_node(base: BaseMotion) -> Nodes:
+    """The origin of a body as a node without extent."""
+    R = base.T.rotation
+    own = (base.T.position, small.matvec(R, base.V[3:]), small.matvec(R, base.V[:3]), R[:, 2], jnp.zeros(()),
+           jnp.zeros(()))  # fmt: skip
+    return Nodes(*(part[None] for part in own))
+
+
+def all_nodes(model: AnyModel, motions: PerArm, x: Coordinates) -> Nodes:
     """The nodes of all arms, arm after arm."""
-    each = [skin_nodes(arm, m, q) for arm, m, q in zip(branches(model), motions, split(model, x.q), strict=True)]
-    return jax.tree.map(lambda *parts: jnp.concatenate(parts), *each)
+    (each,) = each_arm(model, lambda arm, _, motion, q: (skin_nodes(arm, motion, q),), motions, x.q)
+    return gathered(model, each)
 
 
 def nodes_per_arm(model: AnyModel) -> list[int]:

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from hydrostat.compiling import once
+from hydrostat.errors import InputError
 
 
 class Nodes(NamedTuple):
@@ -78,9 +79,31 @@ class AbstractSurroundings(eqx.Module):
         """The water that arms carry along; None where they carry none."""
         return None
 
+    def by_arm(self, arms: int) -> "AbstractSurroundings":
+        """What each of so many equal arms meets, with the arm as leading axis of every array.
+
+        Only surroundings that act on each node by itself, or on each arm, have it.
+        """
+        raise InputError(f"equal arms cannot be surrounded by {type(self).__name__}, which takes all arms together")
+
+    def on_body(self, body: Nodes) -> NodeForces | None:
+        """The forces on the body that carries the arms, given its origin as a node without extent; None: none."""
+        del body
+        return None
+
     @abc.abstractmethod
     def forces(self, nodes: Nodes) -> NodeForces:
         """The forces on the nodes, with their linearisation for implicit steps."""
+
+
+def copies(tree, arms: int):
+    """The same for each arm, with a leading axis."""
+    return jax.tree.map(lambda y: jnp.broadcast_to(y, (arms, *y.shape)), tree)
+
+
+def shares(tree, arms: int):
+    """Arrays over all nodes, divided among the arms."""
+    return jax.tree.map(lambda y: y.reshape(arms, -1, *y.shape[1:]), tree)
 
 
 class AbstractWires(eqx.Module):

@@ -199,8 +199,10 @@ def _tendons(spec: RobotSpec) -> Tendons:
 
 
 def base_pose(base: BaseSpec) -> SE3:
-    """Where a base is: its z is the given axis, turned from the outer z by the shortest way."""
-    return SE3(jnp.array(_axes(base.axis)), jnp.array(base.position))
+    """Where a base is: its z is the given axis, turned from the outer z by the shortest way, then rolled about it."""
+    roll = np.deg2rad(base.roll_deg)
+    rolled = np.array([[np.cos(roll), -np.sin(roll), 0.0], [np.sin(roll), np.cos(roll), 0.0], [0.0, 0.0, 1.0]])
+    return SE3(jnp.array(_axes(base.axis) @ rolled), jnp.array(base.position))
 
 
 def _axes(axis: tuple[float, ...]) -> np.ndarray:

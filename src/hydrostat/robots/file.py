@@ -142,7 +142,8 @@ def format_robot(spec: RobotSpec) -> str:
     ]
     if spec.notes:
         lines.append(f"notes = {_string(spec.notes)}")
-    lines += ["", "[base]", *_entries(spec.base, {"position": "m", "axis": "where the straight arm points"})]
+    lines += ["", "[base]", *_entries(spec.base, {
+        "position": "m", "axis": "where the straight arm points", "roll_deg": "turn about that axis"})]  # fmt: skip
     comments = {
         "length": "m; with `count = 20` the segment is cut into 20, taper, preshape and friction shared",
         "radius": "m, of the body at base and tip",

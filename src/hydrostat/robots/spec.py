@@ -32,12 +32,15 @@ class BaseSpec:
     """Of the arm's base in the world [m]."""
     axis: tuple[float, ...] = (0.0, 0.0, 1.0)
     """Where the straight arm points; of any length but zero."""
+    roll_deg: float = 0.0
+    """Turn about that axis, from the shortest way there [deg]."""
 
     def __post_init__(self):
         position = errors.numbers("position", self.position, 3, least=-1e6, most=1e6)
         axis = errors.numbers("axis", self.axis, 3, least=-1e6, most=1e6)
         if math.hypot(*axis) < 1e-9:
             raise InputError(f"`axis` must not be the zero vector; got {shown(list(axis))}")
+        errors.number("roll_deg", self.roll_deg, least=-360.0, most=360.0)
         object.__setattr__(self, "position", position)
         object.__setattr__(self, "axis", axis)
 

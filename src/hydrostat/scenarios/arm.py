@@ -113,6 +113,7 @@ def command_arm(
 def _looked(controller: Nerves, dt, state: State, memory: Memory):
     """Plates, stretches, sections, pressures, energies and powers of rows."""
     model = controller.model
+    assert isinstance(model, Model)
     tissue = model.tissue
     pressed = tissue if isinstance(tissue, NeoHookean) and tissue.bulk is not None else None
 

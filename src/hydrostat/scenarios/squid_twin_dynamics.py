@@ -147,7 +147,8 @@ def _ours(run: Run, name: str, simulation: Simulation, first, rows: int, every: 
         rows * _ROW_SECONDS, state=first, every=every, on_progress=lambda done: run.progress(name, done)
     )
     wall = time.perf_counter() - start
-    arm = simulation.model.arm  # type: ignore[union-attr]
+    assert isinstance(simulation.model, Model)
+    arm = simulation.model.arm
     points = jax.jit(jax.vmap(lambda q: kinematics.segment_poses(arm, q).position))(jnp.asarray(found.state.q))
     return Motion(np.asarray(points), wall)
 

@@ -1,8 +1,10 @@
-"""Contact of an arm with itself, with what may touch within a step worked out once for it.
+"""Contact of arms with themselves and each other, with what may touch within a step worked out once for it.
 
-A capsule joins two consecutive nodes. Once a step every capsule chooses the nearest of those further along the arm, and
-where on both they touch. Forces come in pairs, so no momentum is made.
+A capsule joins two consecutive nodes. Once a step every capsule chooses the nearest of those further along its arm, and
+of every other arm, and where on both they touch. Forces come in pairs, so no momentum is made.
 """
+
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -10,7 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from hydrostat.lie import small
-from hydrostat.mechanics.nodes import AbstractSurroundings, NodeForces, Nodes, on_displacements
+from hydrostat.mechanics.nodes import AbstractSurroundings, NodeForces, Nodes, on_displacements, shares
 from hydrostat.surroundings.contact import ContactLaw
 from hydrostat.surroundings.pairs import closest_points
 
@@ -35,55 +37,105 @@ class OwnContact(AbstractSurroundings):
         """It is linear during a step."""
         return False
 
+    def by_arm(self, arms: int) -> "OwnContact":
+        """What acts on each arm's own nodes."""
+        return shares(self, arms)
+
     def forces(self, nodes: Nodes) -> NodeForces:
         """The forces on the nodes, at the axis: what friction turns is left out."""
         resisting = small.matvec(self.expected.damping[:, 3:, 3:], nodes.velocity - self.velocity)
         return self.expected._replace(force=self.expected.force - resisting)
 
 
-def _on_nodes(size: Float[Array, "p n"], matrices: Float[Array, "p 3 3"]) -> Float[Array, "n 6 6"]:
-    """The sums over the pairs of each node, as matrices that act on displacements only."""
-    return on_displacements(small.matmul(size.T, matrices.reshape(-1, 9)).reshape(-1, 3, 3))
+class Pressed(NamedTuple):
+    """What pairs of capsules do to the nodes of a chain of them."""
+
+    force: Float[Array, "n 3"]
+    """[N]"""
+    resisting: Float[Array, "n 3 3"]
+    """By how much each node is held to its expected velocity [N s/m]."""
+
+    @staticmethod
+    def nothing(count: int) -> "Pressed":
+        """Nothing touches so many nodes."""
+        return Pressed(jnp.zeros((count, 3)), jnp.zeros((count, 3, 3)))
 
 
-def own_contact(law: ContactLaw, nodes: Nodes, neighbours: int, dt) -> OwnContact:
+def own_contact(law: ContactLaw, nodes: Nodes, neighbours: int, dt, arms: int = 1) -> OwnContact:
     """The pairs that may touch with the nodes about here.
 
-    **Arguments:** `dt`: how long the step is [s]; `neighbours`: how many places along the arm two capsules must be
-    apart to touch.
+    **Arguments:** `dt`: how long the step is [s]; `neighbours`: how many places along an arm two capsules must be
+    apart to touch; `arms`: how many arms of equal numbers of nodes these are.
     """
-    count = len(nodes.radius)
-    vector, matrix = jnp.zeros((count, 3)), jnp.zeros((count, 6, 6))
-    nothing = NodeForces(vector, vector, matrix, matrix)
-    # Most of the time an arm is far from itself, and to see that costs a twentieth of the rest.
-    found = jax.lax.cond(
-        _near(nodes, neighbours), lambda nodes: _touching(law, nodes, neighbours, dt), lambda _: nothing, nodes
-    )
-    return OwnContact(found, nodes.velocity)
+    chains = shares(nodes, arms)
+    count = len(nodes.radius) // arms
+    further = np.triu(np.ones((count - 1, count - 1), bool), neighbours)
+
+    def alone(chain: Nodes) -> Pressed:
+        def touching(chain):
+            first, second = _touching(law, chain, chain, further, dt)
+            return jax.tree.map(jnp.add, first, second)
+
+        # Most of the time an arm is far from itself, and to see that costs a twentieth of the rest.
+        return jax.lax.cond(_near(chain, chain, further), touching, lambda _: Pressed.nothing(count), chain)
+
+    if arms == 1:
+        found = alone(nodes)
+    else:
+        found = _between_arms(law, chains, arms, jax.lax.map(alone, chains), dt)
+        found = jax.tree.map(lambda y: y.reshape(-1, *y.shape[2:]), found)
+    resisting = on_displacements(found.resisting)
+    none = jnp.zeros_like(found.force)
+    return OwnContact(NodeForces(found.force, none, jnp.zeros_like(resisting), resisting), nodes.velocity)
 
 
-def _near(nodes: Nodes, neighbours: int):
-    """Whether any two capsules may touch: each is within a ball about its middle."""
-    start, end = nodes.position[:-1], nodes.position[1:]
-    middle, ball = 0.5 * (start + end), 0.5 * small.norm(end - start)
-    ball = ball + jnp.maximum(nodes.radius[:-1], nodes.radius[1:])
-    apart = middle[:, None] - middle[None]
-    possible = np.triu(np.ones((len(middle), len(middle)), bool), neighbours)
-    return jnp.any(possible & (small.dot(apart, apart) < (ball[:, None] + ball[None]) ** 2))
+def _between_arms(law: ContactLaw, chains: Nodes, arms: int, own: Pressed, dt) -> Pressed:
+    """What all pairs of arms do to each other, added to what each does to itself, with the arm as leading axis."""
+    first, second = (jnp.asarray(i) for i in np.triu_indices(arms, 1))
+    anywhere = np.ones((chains.radius.shape[1] - 1,) * 2, bool)
+    at = jnp.arange(arms)
+
+    def add(sums: Pressed, pair):
+        i, j = pair
+        a, b = (jax.tree.map(lambda y, k=k: jax.lax.dynamic_index_in_dim(y, k, 0, False), chains) for k in (i, j))
+
+        def touching(sums):
+            on_a, on_b = _touching(law, a, b, anywhere, dt)
+
+            def with_both(y, of_a, of_b):
+                to = [(at == k).reshape(-1, *(1,) * of_a.ndim) for k in (i, j)]
+                return y + jnp.where(to[0], of_a, 0.0) + jnp.where(to[1], of_b, 0.0)
+
+            return jax.tree.map(with_both, sums, on_a, on_b)
+
+        return jax.lax.cond(_near(a, b, anywhere), touching, lambda sums: sums, sums), None
+
+    return jax.lax.scan(add, own, (first, second))[0]
 
 
-def _touching(law: ContactLaw, nodes: Nodes, neighbours: int, dt) -> NodeForces:
-    """The forces of all pairs, with what resists them."""
-    count = len(nodes.radius) - 1
-    start, end = nodes.position[:-1], nodes.position[1:]
-    first = [jnp.broadcast_to(y[:, None], (count, count, 3)) for y in (start, end)]
-    second = [jnp.broadcast_to(y[None], (count, count, 3)) for y in (start, end)]
-    near = jax.vmap(jax.vmap(closest_points))(jnp.stack([*first, *second], 2))
-    r, dr = nodes.radius[:-1], nodes.radius[1:] - nodes.radius[:-1]
-    radii = r[:, None] + near.s * dr[:, None] + r[None] + near.t * dr[None]
+def _balls(chain: Nodes):
+    """Balls that hold the capsules of a chain: their middles and radii."""
+    start, end = chain.position[:-1], chain.position[1:]
+    wide = jnp.maximum(chain.radius[:-1], chain.radius[1:])
+    return 0.5 * (start + end), 0.5 * small.norm(end - start) + wide
+
+
+def _near(first: Nodes, second: Nodes, possible: np.ndarray):
+    """Whether any two capsules of two chains may touch: each is within a ball about its middle."""
+    (a, a_ball), (b, b_ball) = _balls(first), _balls(second)
+    apart = a[:, None] - b[None]
+    return jnp.any(possible & (small.dot(apart, apart) < (a_ball[:, None] + b_ball[None]) ** 2))
+
+
+def _touching(law: ContactLaw, first: Nodes, second: Nodes, possible: np.ndarray, dt) -> tuple[Pressed, Pressed]:
+    """What the capsules of two chains do to each other, of those pairs that are possible."""
+    count = len(first.radius) - 1
+    a = [jnp.broadcast_to(y[:, None], (count, count, 3)) for y in (first.position[:-1], first.position[1:])]
+    b = [jnp.broadcast_to(y[None], (count, count, 3)) for y in (second.position[:-1], second.position[1:])]
+    near = jax.vmap(jax.vmap(closest_points))(jnp.stack([*a, *b], 2))
+    (r, dr), (o, do) = ((x.radius[:-1], x.radius[1:] - x.radius[:-1]) for x in (first, second))
+    radii = r[:, None] + near.s * dr[:, None] + o[None] + near.t * do[None]
     gap = small.norm(near.separation) - radii
-    i, j = np.arange(count)[:, None], np.arange(count)[None]
-    possible = j >= i + neighbours
     nearest = jnp.min(jnp.where(possible, gap, 1e9), 1, keepdims=True)
     # By ones and zeros, since what picks by index cannot be part of one machine function, and an arm is short.
     one = (possible & (gap <= nearest)).astype(float)
@@ -97,22 +149,29 @@ def _touching(law: ContactLaw, nodes: Nodes, neighbours: int, dt) -> NodeForces:
     s, t, separation = chosen(near.s), chosen(near.t), chosen(near.separation)
     zero = jnp.zeros((count, 1))
     real = jnp.sum(one, 1)
-    eye = jnp.eye(count)
 
-    def ends(which, at):
+    def at_ends(which, at):
         low, high = which * (1.0 - at)[:, None], which * at[:, None]
         return jnp.concatenate([low, zero], 1) + jnp.concatenate([zero, high], 1)
 
-    weights = ends(real[:, None] * eye, s) - ends(one, t)
+    weights = at_ends(real[:, None] * jnp.eye(count), s), at_ends(one, t)
     normal = separation / jnp.maximum(small.norm(separation), _CLEAR)[:, None]
-    apart, velocity = small.matmul(weights, nodes.position), small.matmul(weights, nodes.velocity)
+
+    def between(of_first, of_second):
+        return small.matmul(weights[0], of_first) - small.matmul(weights[1], of_second)
+
+    apart, velocity = between(first.position, second.position), between(first.velocity, second.velocity)
     out = small.dot(velocity, normal)
     slip = velocity - out[:, None] * normal
     f, k, c = law.pressed(chosen(radii) - small.dot(apart, normal), out)
     g = real * law.friction * f / jnp.sqrt(small.dot(slip, slip) + law.slip_speed**2)
-    force = small.matmul(weights.T, f[:, None] * normal - g[:, None] * slip)
-    size = 2.0 * jnp.abs(weights)
+    force = f[:, None] * normal - g[:, None] * slip
     nn = normal[:, :, None] * normal[:, None, :]
     damping = c[:, None, None] * nn + g[:, None, None] * (jnp.eye(3) - nn)
-    resisting = _on_nodes(size, dt * k[:, None, None] * nn + damping)
-    return NodeForces(force, jnp.zeros_like(force), jnp.zeros_like(resisting), resisting)
+    resisting = (dt * k[:, None, None] * nn + damping).reshape(-1, 9)
+
+    def on_nodes(weight, sign):
+        held = small.matmul(2.0 * weight.T, resisting).reshape(-1, 3, 3)
+        return Pressed(sign * small.matmul(weight.T, force), held)
+
+    return on_nodes(weights[0], 1.0), on_nodes(weights[1], -1.0)

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from hydrostat.lie import small
-from hydrostat.mechanics.nodes import AbstractSurroundings, NodeForces, Nodes
+from hydrostat.mechanics.nodes import AbstractSurroundings, NodeForces, Nodes, copies, shares
 from hydrostat.surroundings.contact import ContactLaw, NodeContact, NodeSums, PointContact
 from hydrostat.surroundings.shapes import AbstractShape
 
@@ -31,6 +31,11 @@ class Planes(AbstractSurroundings):
 
     friction: Float[Array, "n m"]
     """Friction per slip velocity during the step [N s/m]: with the pressure that is expected, it is linear."""
+
+    def by_arm(self, arms: int) -> "Planes":
+        """The planes of each arm's own nodes."""
+        own = shares((self.normal, self.offset, self.velocity, self.share, self.friction), arms)
+        return Planes(copies(self.law, arms), *own)
 
     def forces(self, nodes: Nodes) -> NodeForces:
         """The forces on the nodes, each a ball of its radius."""

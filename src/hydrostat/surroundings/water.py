@@ -16,7 +16,7 @@ from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
 from hydrostat.lie import small
-from hydrostat.mechanics.nodes import AbstractSurroundings, Entrained, NodeForces, Nodes, on_displacements
+from hydrostat.mechanics.nodes import AbstractSurroundings, Entrained, NodeForces, Nodes, copies, on_displacements
 
 DENSITY = 1022.0
 """Of sea water [kg/m^3], after Yekutieli et al. 2005."""
@@ -60,6 +60,10 @@ class Water(AbstractSurroundings):
         """The water that arms carry along."""
         return None if self.added_mass is None else Entrained(self.added_mass * self.density, self.current)
 
+    def by_arm(self, arms: int) -> "Water":
+        """The same water for each."""
+        return copies(self, arms)
+
     def forces(self, nodes: Nodes) -> NodeForces:
         """Drag and lift on every node, with their damping for implicit steps."""
         relative = self.current - nodes.velocity
@@ -101,6 +105,15 @@ class Together(AbstractSurroundings):
     def entrained(self) -> Entrained | None:
         """The water that arms carry along; there is one water at most."""
         return next((water for part in self.parts if (water := part.entrained()) is not None), None)
+
+    def by_arm(self, arms: int) -> "Together":
+        """All of them, for each arm."""
+        return Together(tuple(part.by_arm(arms) for part in self.parts))
+
+    def on_body(self, body: Nodes) -> NodeForces | None:
+        """The sum of their forces on the body."""
+        each = [forces for part in self.parts if (forces := part.on_body(body)) is not None]
+        return jax.tree.map(lambda *values: sum(values[1:], start=values[0]), *each) if each else None
 
     def forces(self, nodes: Nodes) -> NodeForces:
         """The sums of their forces."""

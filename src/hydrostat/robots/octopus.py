@@ -1,0 +1,67 @@
+"""The octopus after Kang et al. (2012), sections 6 to 8: eight arms on a free body.
+
+The paper gives no number for the body. Here it is a ball of the arms' tissue that weighs as much as all of them
+together, so that body and arms float alike; all of it is assumed. The arms are those of `octopus_arm`.
+
+**Frame.** z points up, out of the mantle; the mouth is below. Arm 1 points along x, the others follow counterclockwise
+seen from above. Azimuth 0 of an arm, its local x, is the side of the mouth, where the suckers are.
+"""
+
+import math
+
+from hydrostat.errors import number, whole
+from hydrostat.robots.limbed import BodySpec, LimbedSpec, LimbSpec, ShapeSpec
+from hydrostat.robots.octopus_arm import LENGTH, RADII, SEGMENTS, TISSUE, octopus_arm
+from hydrostat.robots.spec import BaseSpec, RobotSpec
+
+ARMS = 8
+RING = 0.022  # m, of the arms' bases about the axis, assumed: eight bases of 15 mm side by side
+
+
+def arm_volume() -> float:
+    """Of one arm [m^3]: a truncated cone."""
+    a, b = RADII
+    return math.pi / 3.0 * LENGTH * (a * a + a * b + b * b)
+
+
+def body_mass(arms: int = ARMS) -> float:
+    """As much as the arms weigh together [kg]."""
+    return arms * TISSUE.density * arm_volume()
+
+
+def body_radius(arms: int = ARMS) -> float:
+    """Of a ball of the arms' tissue [m]."""
+    return (0.75 * body_mass(arms) / TISSUE.density / math.pi) ** (1.0 / 3.0)
+
+
+def mount(index: int, arms: int, pitch_deg: float) -> BaseSpec:
+    """Where an arm sits on the body, and where it points: outwards, and down by the pitch."""
+    yaw, pitch = 2.0 * math.pi * index / arms, math.radians(pitch_deg)
+    below = -math.sqrt(max(body_radius() ** 2 - RING**2, 0.0))
+    position = (RING * math.cos(yaw), RING * math.sin(yaw), below)
+    axis = (math.cos(pitch) * math.cos(yaw), math.cos(pitch) * math.sin(yaw), -math.sin(pitch))
+    return BaseSpec(position, axis, math.degrees(yaw))
+
+
+def octopus(arms: int = ARMS, segments: int = SEGMENTS, pitch_deg: float = 0.0) -> LimbedSpec:
+    """The specification.
+
+    **Arguments:** `arms`: how many, evenly around the body; `segments`: of each; `pitch_deg`: by how much they point
+    down where they leave the body.
+    """
+    count = whole("arms", arms, least=1, most=16)
+    number("pitch_deg", pitch_deg, least=-80.0, most=80.0)
+    arm = octopus_arm(segments)
+
+    def limb(index: int) -> RobotSpec:
+        fields = {name: getattr(arm, name) for name in ("segments", "material", "muscles", "notes")}
+        return RobotSpec(name=f"arm {index + 1}", base=mount(index, count, pitch_deg), **fields)
+
+    limits = {"most_bend_deg": 60.0, "length_range": (0.3, 3.0)}
+    ball = ShapeSpec("mantle", "sphere", (body_radius(),), (0.0, 0.0, 0.0), body_mass())
+    return LimbedSpec(
+        name="octopus",
+        body=BodySpec((ball,), body_mass() / TISSUE.density),
+        limbs=tuple(LimbSpec(f"arm {i + 1}", limb(i), **limits) for i in range(count)),
+        notes="Kang et al. 2012: eight arms of 20 segments on a free body; the body's size and mass are assumed.",
+    )
