@@ -145,7 +145,8 @@ def _by_pattern(run: Run, loaded: Loaded) -> AbstractBrain:
     begins = dt * jnp.arange(max(round(run.settings.seconds / dt), 1))
     long = run.settings.seconds + 10.0
     if loaded.ball is None:
-        return played(Fetch(long), loaded.arm.anatomy, begins, dt)
+        joints = Fetch(long, (0.25, 0.7, 0.75), 0.21, places=((0.02, 0.13), (0.27, 0.565), (0.605, 0.76)))
+        return played(joints, loaded.arm.anatomy, begins, dt)
     n = loaded.arm.anatomy.count
     half = 0.5 * _FETCHES_AT
     joints = Fetch(long, (0.4, 0.4, 0.0), 0.05, 90.0, ((0.0, half), (half, _FETCHES_AT), (0.7, 0.85)), 2.0)
