@@ -140,16 +140,15 @@ def fetch(run: Run) -> Outcome:
 
 
 def _by_pattern(run: Run, loaded: Loaded) -> AbstractBrain:
-    """Joints that bend the arm, up when it is free; sideways and from the base to the load where it carries one."""
+    """Joints that bend the arm, up when it is free; sideways and along most of its length where it carries a load."""
     dt = 1e-3 * run.settings.dt_ms
     begins = dt * jnp.arange(max(round(run.settings.seconds / dt), 1))
     long = run.settings.seconds + 10.0
     if loaded.ball is None:
-        joints = Fetch(long, (0.25, 0.7, 0.75), 0.21, places=((0.02, 0.13), (0.27, 0.565), (0.605, 0.76)))
+        joints = Fetch(long, (0.25, 0.6, 0.7), 0.21, places=((0.02, 0.13), (0.3, 0.595), (0.605, 0.76)))
         return played(joints, loaded.arm.anatomy, begins, dt)
     n = loaded.arm.anatomy.count
-    half = 0.5 * _FETCHES_AT
-    joints = Fetch(long, (0.4, 0.4, 0.0), 0.05, 90.0, ((0.0, half), (half, _FETCHES_AT), (0.7, 0.85)), 2.0)
+    joints = Fetch(long, (0.35, 0.275, 0.0), 0.07, 107.0, ((0.04, 0.26), (0.26, 0.72), (0.75, 0.85)), 2.6)
     grasp = Grasp(long, (loaded.segment - 1.5) / n, (loaded.segment + 0.5) / n)
     return played(Parallel(joints, Stiffen(0.1, long), grasp), loaded.arm.anatomy, begins, dt)
 
