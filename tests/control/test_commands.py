@@ -38,6 +38,14 @@ def test_a_command_is_nothing_before_and_after_itself():
         assert not np.any(np.asarray(Elongate(0.3, 1.0)(time, ARM)))
 
 
+def test_a_contraction_rises_over_the_time_it_is_given():
+    for time, share in ((0.25, 0.5), (0.5, 1.0), (2.0, 1.0), (3.75, 0.5)):
+        level = np.asarray(Elongate(0.4, 4.0, rise=0.5)(time, ARM))[:, 4]
+        np.testing.assert_allclose(level, 0.4 * share, rtol=1e-12)
+    with pytest.raises(InputError, match="`rise` must be"):
+        Elongate(0.4, 4.0, rise=0.0)
+
+
 def test_a_bend_is_where_it_should_be_towards_where_it_should_go():
     on = np.asarray(Bend(0.1, 1.0, *part(7, 10, 20), azimuth_deg=30.0)(0.5, ARM))
     assert np.max(on[:6]) < 1e-12

@@ -45,6 +45,14 @@ def test_fifty_grams_are_fetched_by_feeling_despite_noise_and_a_current(run):
         assert metrics["mouth_distance_mm"] < 30.0
 
 
+@pytest.mark.slow
+def test_what_is_fetched_by_feeling_does_not_depend_on_the_step(run):
+    settings = {"load_g": 50.0, "seconds": 8.0, "feedback": True}
+    coarse, fine = run("arm-fetch", **settings), run("arm-fetch", dt_ms=1.0, **settings)
+    for name in ("mouth_distance_mm", "mouth_time_s", "mouth_distance_end_mm"):
+        assert coarse[name] == pytest.approx(fine[name], rel=0.03)
+
+
 def test_points_are_reached_in_a_current_with_muscles_of_wrong_gains(run):
     metrics = run("arm-reach-target", targets=3)
     assert metrics["success_rate"] == 1.0

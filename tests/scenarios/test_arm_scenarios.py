@@ -28,6 +28,14 @@ def test_elongation_and_shortening_reach_the_static_lengths(run):
 
 
 @pytest.mark.slow
+def test_an_arm_that_takes_its_time_to_elongate_does_not_buckle(run):
+    slow, hasty = (run("arm-elongate", activations=[0.4], rise_seconds=rise) for rise in (0.5, 0.1))
+    length = 240.0 * slow["length_ratio"][0]
+    assert slow["tip_distance_mm"][0] > 0.93 * length
+    assert hasty["tip_distance_mm"][0] < 0.9 * length
+
+
+@pytest.mark.slow
 def test_a_pressure_keeps_the_volume_nearly_and_the_length_as_well(run):
     metrics = run("arm-elongate", activations=[0.1, 0.4], volume="pressure")
     for activation, ratio in zip(metrics["activation"], metrics["length_ratio"], strict=True):

@@ -79,14 +79,14 @@ class AbstractCommand(eqx.Module):
         return jnp.zeros(anatomy.count)
 
 
-def _envelope(time, duration):
-    """1 during a command, with soft ends."""
-    rise = jnp.minimum(_RISE, 0.5 * duration)
-    return jnp.clip(time / rise, 0.0, 1.0) * jnp.clip((duration - time) / rise, 0.0, 1.0)
-
-
 Number = Float[Array, ""]
 """Numbers are kept as arrays, so that another amount or duration is not another function to compile."""
+
+
+def _envelope(time, duration, rise: Number | float = _RISE):
+    """1 during a command, with soft ends."""
+    rise = jnp.minimum(rise, 0.5 * duration)
+    return jnp.clip(time / rise, 0.0, 1.0) * jnp.clip((duration - time) / rise, 0.0, 1.0)
 
 
 def _checked(
@@ -123,15 +123,18 @@ class _AbstractContraction(AbstractCommand):
     duration: Number
     first: Number
     last: Number
+    rise: Number
+    """Time over which the muscles contract, and let go again [s]: in haste a soft arm that elongates buckles."""
     most: ClassVar[float] = 1.0
     """The largest amount."""
 
-    def __init__(self, amount: float, duration: float, first: float = 0.0, last: float = 1.0):
+    def __init__(self, amount: float, duration: float, first: float = 0.0, last: float = 1.0, rise: float = _RISE):
         self.amount, self.duration, self.first, self.last = _checked(amount, duration, first, last, self.most)
+        self.rise = jnp.asarray(errors.number("rise", rise, above=0.0, most=1e4))
 
     def _level(self, time, anatomy: Anatomy) -> Float[Array, " n"]:
         """Of each segment at a time."""
-        return self.amount * anatomy.inside(self.first, self.last) * _envelope(time, self.duration)
+        return self.amount * anatomy.inside(self.first, self.last) * _envelope(time, self.duration, self.rise)
 
 
 class Elongate(_AbstractContraction):

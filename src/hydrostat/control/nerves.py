@@ -94,6 +94,55 @@ def played(command: AbstractCommand, anatomy: Anatomy, begins: Float[Array, " st
     )
 
 
+class PacedMemory(NamedTuple):
+    """What a brain remembers that decides now and then."""
+
+    brain: Any
+    wanted: Wanted
+    """The last decision."""
+    left: Float[Array, ""]
+    """Steps that it still holds for."""
+
+
+class Paced(AbstractBrain):
+    """A brain that decides once in so many steps, and stays with its decision between.
+
+    Its decisions then are the same however finely the motion is stepped.
+    """
+
+    brain: AbstractBrain
+    every: Float[Array, ""]
+    """Steps from one decision to the next."""
+
+    def begin(self, felt: Felt) -> PacedMemory:
+        """The first decision is due."""
+        inner = self.brain.begin(felt)
+        shapes = jax.eval_shape(lambda: self.brain.decide(0.0, 1.0, felt, inner)[0])
+        return PacedMemory(inner, jax.tree.map(lambda y: jnp.zeros(y.shape, y.dtype), shapes), jnp.zeros(()))
+
+    def decide(self, time, dt, felt: Felt, memory: PacedMemory):
+        """A new decision, for all of its steps, or the last one."""
+
+        def anew():
+            wanted, brain = self.brain.decide(time, self.every * dt, felt, memory.brain)
+            return wanted, PacedMemory(brain, wanted, self.every - 1.0)
+
+        def as_before():
+            return memory.wanted, memory._replace(left=memory.left - 1.0)
+
+        return jax.lax.cond(memory.left < 0.5, anew, as_before)
+
+
+def steps_per_decision(period: float, dt: float) -> int:
+    """How many steps of dt [s] make up a brain's period [s], to the nearest; at least one."""
+    return max(1, round(period / dt))
+
+
+def paced(brain: AbstractBrain, every: int) -> AbstractBrain:
+    """A brain that decides once in so many steps; itself, where it is every step."""
+    return brain if every == 1 else Paced(brain, jnp.asarray(every, float))
+
+
 class Memory(NamedTuple):
     """What goes on from step to step besides the arm's own motion."""
 

@@ -51,6 +51,7 @@ ARM_SCENARIOS = (
               "arm_lengths:elongate",
               Key("activations", (0.05, 0.1, 0.2, 0.4), "", "of the radial muscles, one run each", least=0.0,
                   most=1.0, most_entries=12),
+              Key("rise_seconds", 0.5, "s", "over which the muscles contract", above=0.0, most=600.0),
               Key("seconds", 1.5, "s", "of each run", above=0.0, most=600.0), dt_ms=2.5),
     _muscular("shorten", "longitudinal muscles contract: the octopus arm becomes shorter and thicker",
               "arm_lengths:shorten",

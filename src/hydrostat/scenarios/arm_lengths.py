@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -55,7 +56,7 @@ _SHORTER = replace(_LENGTH, apart=0.03)  # all of them would lie within the firs
 
 def elongate(run: Run) -> Outcome:
     """By radial muscles."""
-    return _series(run, "arm-elongate", Elongate)
+    return _series(run, "arm-elongate", partial(Elongate, rise=run.settings.rise_seconds))
 
 
 def shorten(run: Run) -> Outcome:

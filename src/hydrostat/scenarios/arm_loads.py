@@ -3,14 +3,15 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
 from hydrostat.control.commands import Bend, Fetch, Grasp, Parallel, Sequence, Stiffen
 from hydrostat.control.feedback import Course, make_servo, shape_to_point, tabulated
-from hydrostat.control.nerves import AbstractBrain, played
+from hydrostat.control.nerves import AbstractBrain, paced, played, steps_per_decision
 from hydrostat.errors import InputError
-from hydrostat.mechanics.model import GRAVITY
+from hydrostat.mechanics.model import GRAVITY, Model, places
 from hydrostat.results import figures
 from hydrostat.scenarios.arm import (
     Hydrostat,
@@ -40,6 +41,7 @@ _HOLDS_AT = 0.6  # of the arm: where it holds what it throws
 _FETCHES_AT = 0.55  # of the arm: where it holds what it fetches
 _MOUTH = (0.02, 0.125)  # of the arm: how far before and beside the base the held place is brought
 _THERE = 1e-3  # m beyond the nearest that it came, from where it counts as there
+_DECIDES = 4e-3  # s from one decision of an arm that feels to the next, assumed
 _SETTLE = 0.3  # s before a throw in which the arm takes hold and stiffens
 
 
@@ -138,21 +140,24 @@ def fetch(run: Run) -> Outcome:
 
 
 def _by_pattern(run: Run, loaded: Loaded) -> AbstractBrain:
-    """Joints that bend the arm, up when it is free; sideways and from the base to the load where it carries one."""
+    """Joints that bend the arm, up when it is free; sideways and along most of its length where it carries a load."""
     dt = 1e-3 * run.settings.dt_ms
     begins = dt * jnp.arange(max(round(run.settings.seconds / dt), 1))
     long = run.settings.seconds + 10.0
     if loaded.ball is None:
-        return played(Fetch(long), loaded.arm.anatomy, begins, dt)
+        joints = Fetch(long, (0.25, 0.6, 0.7), 0.21, places=((0.02, 0.13), (0.3, 0.595), (0.605, 0.76)))
+        return played(joints, loaded.arm.anatomy, begins, dt)
     n = loaded.arm.anatomy.count
-    half = 0.5 * _FETCHES_AT
-    joints = Fetch(long, (0.4, 0.4, 0.0), 0.05, 90.0, ((0.0, half), (half, _FETCHES_AT), (0.7, 0.85)), 2.0)
+    joints = Fetch(long, (0.35, 0.275, 0.0), 0.07, 107.0, ((0.04, 0.26), (0.26, 0.72), (0.75, 0.85)), 2.6)
     grasp = Grasp(long, (loaded.segment - 1.5) / n, (loaded.segment + 0.5) / n)
     return played(Parallel(joints, Stiffen(0.1, long), grasp), loaded.arm.anatomy, begins, dt)
 
 
 def _by_feeling(run: Run, loaded: Loaded) -> AbstractBrain:
-    """A course of shapes that brings the segment that holds the load beside the mouth, once it holds it."""
+    """A course of shapes that brings the segment that holds the load beside the mouth, once it holds it.
+
+    The brain counts the load's mass with the arm's: drawn as if it were light, the load would swing for seconds.
+    """
     settings, arm = run.settings, loaded.arm
     n, count = arm.anatomy.count, loaded.segment if loaded.ball is not None else arm.anatomy.count
     base = arm.robot.arm.T_world_base
@@ -164,7 +169,7 @@ def _by_feeling(run: Run, loaded: Loaded) -> AbstractBrain:
     bent = straight.at[:count].set(shape_to_point(arm.still.arm.first(count), jnp.asarray(point)))
     grip = np.zeros(n)
     grip[count - 1] = 1.0
-    takes, arrives = 0.1, 0.1 + min(4.0, 0.8 * settings.seconds)
+    takes, arrives = 0.1, 0.1 + min(6.0, 0.8 * settings.seconds)
     waits = [0.0, 1.0 if loaded.ball is not None else 0.0, 0.0]
     course = Course(
         jnp.array([0.0, takes, arrives]),
@@ -173,10 +178,19 @@ def _by_feeling(run: Run, loaded: Loaded) -> AbstractBrain:
         jnp.array(waits),
     )
     dt = 1e-3 * settings.dt_ms
-    begins = dt * jnp.arange(max(round(settings.seconds / dt), 1))
+    every = steps_per_decision(_DECIDES, dt)
+    period = every * dt
+    begins = period * jnp.arange(max(round(settings.seconds / period), 1))
+    known = arm.still if loaded.ball is None else _carrying(arm.still, count / n, loaded.ball.mass)
     with run.compiling("planning"):
-        table = tabulated(arm.still, course, begins, dt)
-    return make_servo(arm.still, table, rate=6.5, stiffen=0.3)
+        table = tabulated(known, course, begins, period)
+    return paced(make_servo(known, table, rate=6.5, stiffen=0.3), every)
+
+
+def _carrying(model: Model, place: float, mass) -> Model:
+    """The same arm with a mass [kg] at a fraction of it."""
+    point = jnp.concatenate([jnp.zeros(3), jnp.full(3, mass)])
+    return eqx.tree_at(lambda m: (m.lumps, m.lump_inertia), model, (places(model.arm, [place]), point[None]))
 
 
 def throw(run: Run) -> Outcome:

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from hydrostat.control.feedback import Course, Servo, make_servo, shape_to_point, tabulated
+from hydrostat.control.nerves import paced, steps_per_decision
 from hydrostat.errors import InputError
 from hydrostat.mechanics import kinematics
 from hydrostat.results import Variable, figures
@@ -16,6 +17,7 @@ from hydrostat.scenarios.base import Outcome, Run
 _CLOSE = 5e-3  # m from a target that counts as there
 _RATE = 16.0  # 1/s, at which errors fade: with 12 and 14 more of the far targets are lost
 _STIFFEN = 0.1
+_DECIDES = 5e-3  # s from one decision to the next, assumed
 
 
 def targets(arm: Hydrostat, count: int, seed: int, near: float, far: float) -> np.ndarray:
@@ -42,16 +44,18 @@ def reach_target(run: Run) -> Outcome:
     arm = hydrostat(run.robot, settings, settings.current_m_s)
     points = targets(arm, settings.targets, run.seed, settings.near, settings.far)
     dt = 1e-3 * settings.dt_ms
-    begins = dt * jnp.arange(max(round(settings.seconds / dt), 1))
+    every = steps_per_decision(_DECIDES, dt)
+    period = every * dt
+    begins = period * jnp.arange(max(round(settings.seconds / period), 1))
     rng = np.random.default_rng([run.seed, 1])
     shape = (arm.anatomy.count, arm.anatomy.columns)
     errors, kept = [], None
     for i, point in enumerate(points):
         # The first plan compiles; all others are part of the work.
         with run.timed() if i else run.compiling("planning"):
-            servo = jax.block_until_ready(_planned(arm, jnp.asarray(point), settings.move_seconds, begins, dt))
+            servo = jax.block_until_ready(_planned(arm, jnp.asarray(point), settings.move_seconds, begins, period))
         gains = 1.0 + 0.01 * settings.muscle_noise_percent * rng.normal(size=shape)
-        controller = nerves(arm, servo, gains=np.maximum(gains, 0.0))
+        controller = nerves(arm, paced(servo, every), gains=np.maximum(gains, 0.0))
         rows = simulate(run, arm, controller, settings.seconds, share=(i / len(points), (i + 1) / len(points)))
         tips = np.asarray(_tips(arm.robot.arm, jnp.asarray(rows.state.q)))
         errors.append(np.linalg.norm(tips - point, axis=-1))
@@ -87,13 +91,13 @@ def reach_target(run: Run) -> Outcome:
     )
 
 
-def _planned(arm: Hydrostat, point, seconds: float, begins, dt: float) -> Servo:
+def _planned(arm: Hydrostat, point, seconds: float, begins, period: float) -> Servo:
     """The servo for a reach to a point, that knows still water and perfect muscles."""
     bent = _shape(arm.still.arm, point)
     straight = jnp.zeros_like(bent)
     none = jnp.zeros((2, arm.anatomy.count))
     course = Course(jnp.array([0.0, seconds]), jnp.stack([straight, bent]), none, jnp.zeros(2))
-    return make_servo(arm.still, tabulated(arm.still, course, begins, dt), rate=_RATE, stiffen=_STIFFEN)
+    return make_servo(arm.still, tabulated(arm.still, course, begins, period), rate=_RATE, stiffen=_STIFFEN)
 
 
 _shape = jax.jit(shape_to_point)
