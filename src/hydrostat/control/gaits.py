@@ -11,6 +11,8 @@ from jaxtyping import Array, Float
 from hydrostat.control.commands import Anatomy
 from hydrostat.control.nerves import AbstractBrain, Felt, Wanted
 
+_BESIDE = 0.05  # cosine of the angle from the way back, from where an arm is beside the body and does not push
+
 
 class Push(eqx.Module):
     """One stroke of a crawl: arms shorten, take hold of the ground, become longer, and let go."""
@@ -33,6 +35,12 @@ class Push(eqx.Module):
     """Where suckers hold, as fractions of the arm."""
     last: Float[Array, ""]
 
+    @staticmethod
+    def usual() -> "Push":
+        """A stroke that works; found by trying."""
+        numbers = (0.15, 0.2, 0.1, 0.9, 0.8, 0.0, 0.4, 0.6, 0.8)
+        return Push(*(jnp.asarray(number) for number in numbers))
+
     @property
     def duration(self) -> Float[Array, ""]:
         """Of a stroke [s]."""
@@ -44,8 +52,10 @@ class Push(eqx.Module):
         short = self.shorten * share[:, None] * _during(time, 0.0, self.shorten_s + self.rise_s, self.rise_s)
         on = share[:, None] * _during(time, self.shorten_s, pushes, self.rise_s)
         stiff = self.stiffen * on
-        longitudinal = jnp.broadcast_to((short + stiff)[..., None], (len(share), anatomy.count, 4))
-        radial = jnp.broadcast_to(self.elongate * on + 2.0 * stiff, (len(share), anatomy.count))
+        # What lies beyond the suckers that hold has nothing to do, and would whip about.
+        near = anatomy.inside(0.0, self.last)
+        longitudinal = jnp.repeat(((short + stiff) * near)[..., None], 4, -1)
+        radial = (self.elongate * on + 2.0 * stiff) * near
         activation = jnp.concatenate([longitudinal, radial[..., None]], -1)
         pushing = (time >= self.shorten_s) & (time < pushes)
         holding = pushing & (share[:, None] > 0.0) & (anatomy.inside(self.first, self.last) > 0.5)
@@ -65,6 +75,8 @@ class Crawl(AbstractBrain):
     anatomy: Anatomy
     stroke: Push
     share: Float[Array, " a"]
+    grip: Float[Array, " a"]
+    """1 for arms whose suckers work, 0 for those whose suckers do not hold."""
 
     def begin(self, felt: Felt):
         """Nothing is remembered."""
@@ -74,4 +86,11 @@ class Crawl(AbstractBrain):
     def decide(self, time, dt, felt: Felt, memory):
         """Where in its stroke it is."""
         del felt, dt
-        return self.stroke(jnp.mod(time, self.stroke.duration), self.share, self.anatomy), memory
+        wanted = self.stroke(jnp.mod(time, self.stroke.duration), self.share, self.anatomy)
+        return wanted._replace(grip=wanted.grip * self.grip[:, None]), memory
+
+
+def shares_for(direction, yaws: Float[Array, " a"]) -> Float[Array, " a"]:
+    """How much each arm pushes so that the body goes in a direction [rad]: those behind it, the more the further."""
+    behind = -jnp.cos(yaws - direction)
+    return jnp.where(behind > _BESIDE, behind / jnp.max(behind), 0.0)

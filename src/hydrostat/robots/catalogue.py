@@ -10,6 +10,7 @@ from hydrostat.errors import InputError, listed, shown
 from hydrostat.robots.file import read_robot
 from hydrostat.robots.finger import finger
 from hydrostat.robots.limbed import AnySpec, LimbedSpec
+from hydrostat.robots.octopus import octopus
 from hydrostat.robots.octopus_arm import octopus_arm
 from hydrostat.robots.rod import rod
 from hydrostat.robots.spec import RobotSpec
@@ -48,6 +49,7 @@ ROBOTS = {
         Entry("octopus_arm", "a muscular hydrostat of 20 struts, 0.24 m, horizontal (Kang)", octopus_arm),
         Entry("octopus_arm_arcs", "the same with arcs of constant strain", partial(octopus_arm, kind="strain")),
         Entry("octopus_arm_oblique", "the same with oblique muscles", partial(octopus_arm, oblique=True)),
+        Entry("octopus", "eight such arms on a free body (Kang)", octopus),
         Entry("squid", "a body with four soft limbs of 0.6 m, four tendons each (Emet et al.)", squid),
         Entry("squid_grasper", "its grasper limb alone: two segments", partial(squid_limb, "grasper")),
         Entry("squid_camera", "its camera limb alone: one segment", partial(squid_limb, "camera")),

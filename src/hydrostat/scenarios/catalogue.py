@@ -12,6 +12,7 @@ from hydrostat.robots.checks import (
 )
 from hydrostat.scenarios.arm_catalogue import ARM_SCENARIOS
 from hydrostat.scenarios.base import Key, Scenario
+from hydrostat.scenarios.octopus_catalogue import OCTOPUS_SCENARIOS
 
 _WIRE_DRIVEN = "arms with bend_x, bend_y segments and three or more tendons ending at each; stepper motors"
 
@@ -273,6 +274,7 @@ SCENARIOS = {
         _tracking("file", "the tip follows your own path", "from_file",
                   Key("path", "", "", "a CSV file with x, y, z [m] along the path, in the world")),
         *ARM_SCENARIOS,
+        *OCTOPUS_SCENARIOS,
         Scenario(
             name="track-dynamics",
             summary="the same arm with its masses: leg forces that track under gravity, with an unknown payload",

@@ -32,22 +32,18 @@ _UP = _entries((5, 5, 1.0))
 class Floor(AbstractSurroundings):
     """A level plane, as nodes feel it during a step, each a ball of its radius.
 
-    The force is linear about what is expected at the step's end, and never pulls: a law whose stiffness grows with
-    depth would make an operator stale within the step, for every node that lies on the floor by its weight alone.
+    The force is what is expected at the step's end, and another velocity than the expected one is resisted by what
+    stiffness k and damping c come to during the step, c + k dt. The law itself, whose stiffness grows with depth, would
+    make the operator of a step stale for every node that lies on the floor by its weight alone; held to its place by k,
+    a node would leave the step with a velocity of the wrong sign, and chatter.
     """
 
-    height: Float[Array, ""]
-    """[m]"""
-    depth: Float[Array, " n"]
-    """How deep each node is expected to be [m]."""
     rise: Float[Array, " n"]
-    """How fast it is expected to move up [m/s]."""
+    """How fast each node is expected to move up [m/s]."""
     force: Float[Array, " n"]
     """Upwards, then [N]."""
-    stiffness: Float[Array, " n"]
-    """Of that force [N/m]."""
-    damping: Float[Array, " n"]
-    """[N s/m]"""
+    resisting: Float[Array, " n"]
+    """Against another velocity up or down [N s/m]."""
     friction: Float[Array, " n"]
     """Per slip velocity, with the pressure that is expected [N s/m]."""
 
@@ -58,21 +54,18 @@ class Floor(AbstractSurroundings):
 
     def by_arm(self, arms: int) -> "Floor":
         """The floor under each arm."""
-        own = (self.depth, self.rise, self.force, self.stiffness, self.damping, self.friction)
-        return Floor(copies(self.height, arms), *shares(own, arms))
+        return shares(self, arms)
 
     def forces(self, nodes: Nodes) -> NodeForces:
         """The forces on the nodes, each at its lowest point."""
         r, g = nodes.radius, self.friction
-        deeper = self.height + r - nodes.position[:, 2] - self.depth
-        faster = nodes.velocity[:, 2] - self.rise
-        up = self.force + self.stiffness * deeper - self.damping * faster
+        up = self.force - self.resisting * (nodes.velocity[:, 2] - self.rise)
         force = jnp.concatenate([-g[:, None] * _slip(nodes), up[:, None]], 1)
         torque = r[:, None] * jnp.stack([force[:, 1], -force[:, 0], jnp.zeros_like(r)], 1)
-        sizes = once((g, g * r, g * r * r, self.damping))
+        sizes = once((g, g * r, g * r * r, self.resisting))
         parts = zip(sizes, (_ACROSS, _COUPLING, _SPIN, _UP), strict=True)
         damping = sum((size[:, None, None] * matrix for size, matrix in parts), start=jnp.zeros((len(r), 6, 6)))
-        return NodeForces(force, torque, self.stiffness[:, None, None] * _UP, damping)
+        return NodeForces(force, torque, jnp.zeros_like(damping), damping)
 
 
 def _slip(nodes: Nodes) -> Float[Array, "n 2"]:
@@ -81,8 +74,8 @@ def _slip(nodes: Nodes) -> Float[Array, "n 2"]:
     return nodes.velocity[:, :2] + turning
 
 
-def floor(law: ContactLaw, height: Float[Array, ""], ahead: Nodes) -> Floor:
-    """The floor during a step at whose end the nodes are about here.
+def floor(law: ContactLaw, height: Float[Array, ""], ahead: Nodes, dt) -> Floor:
+    """The floor during a step of dt [s] at whose end the nodes are about here.
 
     The stiffness of a node is fully there at a depth of a tenth of its radius: soft where the arm is thick, and soon
     enough where it is thin.
@@ -91,7 +84,7 @@ def floor(law: ContactLaw, height: Float[Array, ""], ahead: Nodes) -> Floor:
     depth, rise, slip = height + ahead.radius - ahead.position[:, 2], ahead.velocity[:, 2], _slip(ahead)
     f, k, c = law.pressed(depth, rise)
     friction = law.friction * f / jnp.sqrt(small.dot(slip, slip) + law.slip_speed**2)
-    return Floor(jnp.asarray(height), depth, rise, f, k, c, friction)
+    return Floor(rise, f, c + k * dt, friction)
 
 
 class Holds(eqx.Module):
