@@ -29,7 +29,7 @@ from hydrostat.surroundings.suckers import SuckerLaw
 from hydrostat.surroundings.water import DENSITY, Water
 from hydrostat.viewer import Line, Tube, write_replay
 
-GROUND = ContactLaw(stiffness=200.0, damping=20.0, friction=0.5, slip_speed=0.005, onset=1e-3)
+GROUND = ContactLaw(stiffness=50.0, damping=200.0, friction=0.5, slip_speed=0.005, onset=1e-3)
 """Soft, and without bounce; all assumed."""
 _APART = 5  # places along an arm that its parts must be apart to touch
 _FRAMES = 300  # of a replay

@@ -30,42 +30,30 @@ _UP = _entries((5, 5, 1.0))
 
 
 class Floor(AbstractSurroundings):
-    """A level plane, as nodes feel it during a step, each a ball of its radius.
+    """A level plane, as nodes feel it during a step, each a ball of its radius."""
 
-    The force is what is expected at the step's end, and another velocity than the expected one is resisted by what
-    stiffness k and damping c come to during the step, c + k dt. The law itself, whose stiffness grows with depth, would
-    make the operator of a step stale for every node that lies on the floor by its weight alone; held to its place by k,
-    a node would leave the step with a velocity of the wrong sign, and chatter.
-    """
-
-    rise: Float[Array, " n"]
-    """How fast each node is expected to move up [m/s]."""
-    force: Float[Array, " n"]
-    """Upwards, then [N]."""
-    resisting: Float[Array, " n"]
-    """Against another velocity up or down [N s/m]."""
+    law: ContactLaw
+    """Its onset is that of each node."""
+    height: Float[Array, ""]
+    """[m]"""
     friction: Float[Array, " n"]
-    """Per slip velocity, with the pressure that is expected [N s/m]."""
-
-    @property
-    def abrupt(self) -> bool:
-        """It is linear during a step."""
-        return False
+    """Per slip velocity, with the pressure that is expected during the step [N s/m]: so it is linear."""
 
     def by_arm(self, arms: int) -> "Floor":
         """The floor under each arm."""
-        return shares(self, arms)
+        law = eqx.tree_at(lambda law: law.onset, copies(self.law, arms), shares(self.law.onset, arms))
+        return Floor(law, copies(self.height, arms), shares(self.friction, arms))
 
     def forces(self, nodes: Nodes) -> NodeForces:
         """The forces on the nodes, each at its lowest point."""
         r, g = nodes.radius, self.friction
-        up = self.force - self.resisting * (nodes.velocity[:, 2] - self.rise)
-        force = jnp.concatenate([-g[:, None] * _slip(nodes), up[:, None]], 1)
+        f, k, c = self.law.pressed(self.height + r - nodes.position[:, 2], nodes.velocity[:, 2])
+        force = jnp.concatenate([-g[:, None] * _slip(nodes), f[:, None]], 1)
         torque = r[:, None] * jnp.stack([force[:, 1], -force[:, 0], jnp.zeros_like(r)], 1)
-        sizes = once((g, g * r, g * r * r, self.resisting))
+        sizes = once((g, g * r, g * r * r, c))
         parts = zip(sizes, (_ACROSS, _COUPLING, _SPIN, _UP), strict=True)
         damping = sum((size[:, None, None] * matrix for size, matrix in parts), start=jnp.zeros((len(r), 6, 6)))
-        return NodeForces(force, torque, jnp.zeros_like(damping), damping)
+        return NodeForces(force, torque, once(k)[:, None, None] * _UP, damping)
 
 
 def _slip(nodes: Nodes) -> Float[Array, "n 2"]:
@@ -74,17 +62,17 @@ def _slip(nodes: Nodes) -> Float[Array, "n 2"]:
     return nodes.velocity[:, :2] + turning
 
 
-def floor(law: ContactLaw, height: Float[Array, ""], ahead: Nodes, dt) -> Floor:
-    """The floor during a step of dt [s] at whose end the nodes are about here.
+def floor(law: ContactLaw, height: Float[Array, ""], ahead: Nodes) -> Floor:
+    """The floor during a step at whose end the nodes are about here.
 
     The stiffness of a node is fully there at a depth of a tenth of its radius: soft where the arm is thick, and soon
     enough where it is thin.
     """
     law = eqx.tree_at(lambda law: law.onset, law, _ONSET * ahead.radius)
     depth, rise, slip = height + ahead.radius - ahead.position[:, 2], ahead.velocity[:, 2], _slip(ahead)
-    f, k, c = law.pressed(depth, rise)
+    f, _, _ = law.pressed(depth, rise)
     friction = law.friction * f / jnp.sqrt(small.dot(slip, slip) + law.slip_speed**2)
-    return Floor(rise, f, c + k * dt, friction)
+    return Floor(law, jnp.asarray(height), friction)
 
 
 class Holds(eqx.Module):

@@ -38,8 +38,8 @@ class OnMantle(AbstractSurroundings):
 
     @property
     def abrupt(self) -> bool:
-        """It is all but linear during a step."""
-        return False
+        """As its floor."""
+        return self.floor is not None
 
     def by_arm(self, arms: int) -> "OnMantle":
         """It does not act on arms."""
@@ -111,8 +111,8 @@ class Sea(eqx.Module):
         parts: list[AbstractSurroundings] = [self.water]
         below = None
         if self.floor is not None:
-            parts.append(floor(self.law, self.floor, ahead, dt))
-            below = floor(self.law, self.floor, nodes_ahead(_ball(self.mantle, body), dt), dt)
+            parts.append(floor(self.law, self.floor, ahead))
+            below = floor(self.law, self.floor, nodes_ahead(_ball(self.mantle, body), dt))
             if self.suckers is not None:
                 parts.append(Held(self.suckers, state.holds))
         if self.neighbours is not None:
