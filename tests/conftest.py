@@ -24,7 +24,7 @@ install_import_hook(
     "beartype.beartype",
 )
 
-# Compiling is most of the time that tests take. What `hydrostat.compiling` compiles keeps the level it asks for.
+# Compiling is most of the time that tests take: see `pytest_configure` for what `hydrostat.compiling` compiles.
 os.environ["XLA_FLAGS"] = " ".join(
     [os.environ.get("XLA_FLAGS", ""), "--xla_cpu_use_fusion_emitters=false", "--xla_backend_optimization_level=0"]
 )
@@ -33,6 +33,7 @@ import jax  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 
 import hydrostat  # noqa: E402, F401  switches JAX to float64; comes after the hook
+from hydrostat import compiling  # noqa: E402
 
 # Keep all that is compiled, however small.
 jax.config.update("jax_compilation_cache_dir", str(Path(__file__).parents[1] / ".cache" / "jax-tests"))
@@ -42,3 +43,10 @@ jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 # The same examples in every run, and no clock: the first one compiles.
 settings.register_profile("hydrostat", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("hydrostat")
+
+
+def pytest_configure(config):
+    """Quick tests compile for seconds what runs for moments; slow ones run for long, at the level of a user's run."""
+    if config.getoption("markexpr") != "slow":
+        for options in (compiling._OPTIONS, compiling._FAST):
+            options["xla_backend_optimization_level"] = 0
