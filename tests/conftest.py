@@ -1,5 +1,6 @@
 """What every test shares: checked shapes, float64, a compilation cache, and reproducible examples."""
 
+import ctypes
 import os
 from pathlib import Path
 
@@ -30,6 +31,7 @@ os.environ["XLA_FLAGS"] = " ".join(
 )
 
 import jax  # noqa: E402
+import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 
 import hydrostat  # noqa: E402, F401  switches JAX to float64; comes after the hook
@@ -39,6 +41,8 @@ from hydrostat import compiling  # noqa: E402
 jax.config.update("jax_compilation_cache_dir", str(Path(__file__).parents[1] / ".cache" / "jax-tests"))
 jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
 jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+
+MOST_MEMORY = 2 * 2**30  # bytes, from where a module that ends leaves nothing compiled behind
 
 # The same examples in every run, and no clock: the first one compiles.
 settings.register_profile("hydrostat", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -50,3 +54,13 @@ def pytest_configure(config):
     if config.getoption("markexpr") != "slow":
         for options in (compiling._OPTIONS, compiling._FAST):
             options["xla_backend_optimization_level"] = 0
+
+
+@pytest.fixture(autouse=True, scope="module")
+def little_memory():
+    """Everything compiled, each small operation as well, holds some 2 MB: unless it is let go, a run needs 7 GB."""
+    yield
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    if pages * os.sysconf("SC_PAGE_SIZE") > MOST_MEMORY:
+        jax.clear_caches()
+        ctypes.CDLL(None).malloc_trim(0)
