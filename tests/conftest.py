@@ -1,5 +1,6 @@
 """What every test shares: checked shapes, float64, a compilation cache, and reproducible examples."""
 
+import ctypes
 import os
 from pathlib import Path
 
@@ -24,21 +25,42 @@ install_import_hook(
     "beartype.beartype",
 )
 
-# Compiling is most of the time that tests take. What `hydrostat.compiling` compiles keeps the level it asks for.
+# Compiling is most of the time that tests take: see `pytest_configure` for what `hydrostat.compiling` compiles.
 os.environ["XLA_FLAGS"] = " ".join(
     [os.environ.get("XLA_FLAGS", ""), "--xla_cpu_use_fusion_emitters=false", "--xla_backend_optimization_level=0"]
 )
 
 import jax  # noqa: E402
+import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 
 import hydrostat  # noqa: E402, F401  switches JAX to float64; comes after the hook
+from hydrostat import compiling  # noqa: E402
 
 # Keep all that is compiled, however small.
 jax.config.update("jax_compilation_cache_dir", str(Path(__file__).parents[1] / ".cache" / "jax-tests"))
 jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
 jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 
+MOST_MEMORY = 2 * 2**30  # bytes, from where a module that ends leaves nothing compiled behind
+
 # The same examples in every run, and no clock: the first one compiles.
 settings.register_profile("hydrostat", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("hydrostat")
+
+
+def pytest_configure(config):
+    """Quick tests compile for seconds what runs for moments; slow ones run for long, at the level of a user's run."""
+    if config.getoption("markexpr") != "slow":
+        for options in (compiling._OPTIONS, compiling._FAST):
+            options["xla_backend_optimization_level"] = 0
+
+
+@pytest.fixture(autouse=True, scope="module")
+def little_memory():
+    """Everything compiled, each small operation as well, holds some 2 MB: unless it is let go, a run needs 7 GB."""
+    yield
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    if pages * os.sysconf("SC_PAGE_SIZE") > MOST_MEMORY:
+        jax.clear_caches()
+        ctypes.CDLL(None).malloc_trim(0)

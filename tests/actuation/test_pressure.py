@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import approx_fprime, root
 
 from hydrostat.actuation import make_tissue
+from hydrostat.compiling import quick_jit
 from hydrostat.errors import InputError
 from hydrostat.mechanics.contraction import muscle_forces, muscle_lengths
 from hydrostat.mechanics.dynamics import accelerations
@@ -40,15 +41,22 @@ V = jnp.asarray(RNG.normal(size=(3, 5)) * [4.0, 4.0, 3.0, 0.5, 0.2])
 ACTIVATION = jnp.asarray(RNG.uniform(0.0, 0.3, (3, 7)))
 
 
+@quick_jit
+def in_a_shape(model, q, v):
+    """Elastic energy, elastic forces, muscles' forces and muscles' lengths."""
+    forces = elastic_forces(model, q, v), muscle_forces(model, q, v, ACTIVATION)
+    return elastic_energy(model, q), *forces, muscle_lengths(model, q)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_without_swell_energies_forces_and_muscles_are_those_of_the_exact_law(kind):
-    exact, pressed = MODELS[kind, "exact"], MODELS[kind, "pressure"]
     q, v = Q.at[:, 4].set(0.0), V.at[:, 4].set(0.0)
-    assert float(elastic_energy(pressed, q)) == pytest.approx(float(elastic_energy(exact, q[:, :4])), rel=1e-12)
-    for forces in (elastic_forces, lambda model, q, v: muscle_forces(model, q, v, ACTIVATION)):
-        own, other = forces(pressed, q, v)[:, :4], forces(exact, q[:, :4], v[:, :4])
-        np.testing.assert_allclose(own, other, rtol=1e-10, atol=1e-12)
-    np.testing.assert_allclose(muscle_lengths(pressed, q), muscle_lengths(exact, q[:, :4]), rtol=1e-14)
+    stored, *forces, lengths = in_a_shape(MODELS[kind, "pressure"], q, v)
+    exactly_stored, *exact_forces, exact_lengths = in_a_shape(MODELS[kind, "exact"], q[:, :4], v[:, :4])
+    assert float(stored) == pytest.approx(float(exactly_stored), rel=1e-12)
+    for own, other in zip(forces, exact_forces, strict=True):
+        np.testing.assert_allclose(own[:, :4], other, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(lengths, exact_lengths, rtol=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -97,11 +105,19 @@ def test_elastic_forces_are_differences_of_the_energy(kind):
 def test_the_operator_has_the_diagonal_of_the_second_derivative_and_is_positive(kind):
     model = MODELS[kind, "pressure"]
     still = jnp.zeros((3, 5))
-    hessian = jax.jacfwd(jax.grad(lambda q: elastic_energy(model, q)))(still)
+    hessian = quick_jit(jax.jacfwd(jax.grad(lambda q: elastic_energy(model, q))))(still)
     own = model.tissue.stiffness(model.arm, still)
     for i in range(3):
         np.testing.assert_allclose(np.diag(own[i]), np.diag(hessian[i, :, i, :]), rtol=1e-9)
     assert np.all(np.linalg.eigvalsh(np.asarray(model.tissue.stiffness(model.arm, Q))) > 0.0)
+
+
+@quick_jit
+def rate_and_power(model, x, v, inputs):
+    """The rate of the energy along the motion, and what all forces give and take."""
+    a = accelerations(model, x, v, inputs)
+    rate = jax.jvp(lambda x, v: energy(model, x, v, inputs).total, (x, v), (v, a))[1]
+    return rate, power(model, x, v, inputs) - dissipation(model, x, v)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -109,10 +125,8 @@ def test_the_energies_rate_is_the_power_of_all_forces(kind):
     """With the inertia across the axis in motion and in energy alike."""
     model = MODELS[kind, "pressure"]
     inputs = no_inputs(model)._replace(activation=ACTIVATION)
-    x, v = Coordinates(Q, jnp.zeros(6)), Coordinates(V, jnp.zeros(6))
-    a = accelerations(model, x, v, inputs)
-    rate = jax.jvp(lambda x, v: energy(model, x, v, inputs).total, (x, v), (v, a))[1]
-    assert float(rate) == pytest.approx(float(power(model, x, v, inputs) - dissipation(model, x, v)), rel=1e-9)
+    rate, net = rate_and_power(model, Coordinates(Q, jnp.zeros(6)), Coordinates(V, jnp.zeros(6)), inputs)
+    assert float(rate) == pytest.approx(float(net), rel=1e-9)
 
 
 def test_a_swelling_section_has_the_kinetic_energy_of_its_matter():

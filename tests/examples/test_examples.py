@@ -7,9 +7,15 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+# It compiles gradients through a motion for half a minute; tests/stepping has a smaller one.
+SLOW = "05_gradients_through_motion"
+EXAMPLES = [
+    pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem == SLOW else [])
+    for path in sorted((ROOT / "examples").glob("*.py"))
+]
 
 
-@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("example", EXAMPLES)
 def test_example_runs(example, capsys):
     runpy.run_path(str(example))
     assert capsys.readouterr().out.strip()

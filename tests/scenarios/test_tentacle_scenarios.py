@@ -57,18 +57,16 @@ def test_move(capsys, tmp_path):
     with open(report["files"]["pulses"]) as file:
         assert sum(1 for _ in file) - 1 >= sum(map(abs, metrics["pulses"]))
 
-
-def test_stepped_way_shrinks_with_the_steps(capsys, tmp_path):
-    strays = [
-        run(capsys, tmp_path, "tentacle-move", "--set", f"step_rad={step}", "--set", "pulse_file=false")["metrics"][
-            "path_deviation_stepped_mm"
-        ]
-        for step in (0.8, 0.2)
-    ]
-    assert strays[1] < strays[0] / 8.0
+    # The stepped way strays by the square of its steps: a quarter of the default's leaves a sixteenth.
+    finer = run(capsys, tmp_path, "tentacle-move", "--set", "step_rad=0.125", "--set", "pulse_file=false")["metrics"]
+    assert finer["path_deviation_stepped_mm"] < metrics["path_deviation_stepped_mm"] / 8.0
 
 
-@pytest.mark.parametrize("robot", ["tentacle_cone", "tentacle_soft", "tentacle_through"])
+# Every run examines cylinder and cone with hard and with soft wires; the robot says which of them moves.
+@pytest.mark.parametrize(
+    "robot",
+    [*(pytest.param(f"tentacle_{kind}", marks=pytest.mark.slow) for kind in ("cone", "through")), "tentacle_soft"],
+)
 def test_move_of_the_other_robots(capsys, tmp_path, robot):
     keys = ("--set", "pulse_file=false", "--set", "compression_bound_mm=1e-5", "--set", "seconds=10")
     metrics = run(capsys, tmp_path, "tentacle-move", "--robot", robot, *keys)["metrics"]

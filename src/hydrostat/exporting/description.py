@@ -1,8 +1,8 @@
 """A robot as rigid bodies and joints, before it is written in the words of a format."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 
@@ -70,26 +70,24 @@ class Tendon:
     """Of a guided tendon: its change of length per joint value, by joint [m/rad or 1]."""
 
 
-class Chain(Protocol):
-    """One limb as a chain of links, and its joint values for a configuration of the limb."""
+@dataclass(frozen=True)
+class Chain(ABC):
+    """One limb as a chain of links: how its configurations become joint values."""
 
-    @property
-    def name(self) -> str:
-        """Of the limb."""
-        ...
+    name: str
+    """Of the limb."""
+    tip: str
+    """The link whose frame is the limb's tip."""
+    names: tuple[str, ...]
+    """Of the pieces, base to tip: what the names of their joints begin with."""
 
-    @property
-    def tip(self) -> str:
-        """The link whose frame is the limb's tip."""
-        ...
-
+    @abstractmethod
     def values(self, q: np.ndarray) -> dict[str, float]:
         """The joint values by name, of a configuration (n, k)."""
-        ...
 
+    @abstractmethod
     def configuration(self, values: Mapping[str, float]) -> np.ndarray:
         """The configuration of joint values, the inverse of `values`."""
-        ...
 
 
 @dataclass(frozen=True)

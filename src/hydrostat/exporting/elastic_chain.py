@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from hydrostat.bodies import Arm
-from hydrostat.exporting.description import Joint, Limb, Link, Shape
+from hydrostat.exporting.description import Chain, Joint, Limb, Link, Shape
 from hydrostat.exporting.limits import Limits, hinge_range, slide_range
 from hydrostat.exporting.sections import follow, followed, joint_order
 from hydrostat.exporting.solids import frustum, lump, lumps_along
@@ -31,15 +31,11 @@ _STEP_OF_PERIOD = 0.25  # step times the highest frequency of a joint on its spr
 
 
 @dataclass(frozen=True)
-class ElasticChain:
-    """The joints of one arm, and how its configurations become joint values."""
+class ElasticChain(Chain):
+    """Sections with springs in their joints."""
 
-    name: str
-    tip: str
     arm: Arm
     """Of the sections: the arm with every segment cut into so many."""
-    names: tuple[str, ...]
-    """Of the sections."""
     sections: int
     """Of one segment of the original arm."""
 
@@ -80,7 +76,7 @@ def elastic_links(spec: RobotSpec, prefix: str, base: str, sections: int, limits
     robot = build_robot(cut)
     names = section_names(prefix, spec, sections)
     stiffness, damping = joint_springs(robot)
-    chain = ElasticChain(prefix, f"{prefix}_tip", robot.arm, tuple(names), sections)
+    chain = ElasticChain(prefix, f"{prefix}_tip", tuple(names), robot.arm, sections)
     rests = chain.values(np.zeros((robot.arm.count, robot.arm.coordinates)))
     strut = isinstance(robot.arm.segments, StrutSegment)
     marks = np.concatenate([[0.0], np.cumsum([segment.length for segment in cut.segments])])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from hydrostat.exporting.description import Joint, Limb, Link, Shape
+from hydrostat.exporting.description import Chain, Joint, Limb, Link, Shape
 from hydrostat.exporting.solids import Solid
 from hydrostat.robots.build import build_robot
 from hydrostat.robots.spec import RobotSpec
@@ -17,13 +17,8 @@ _STEP = 2e-3  # s
 
 
 @dataclass(frozen=True)
-class PlatformChain:
-    """The joints of one chain, and how its configurations become joint values."""
-
-    name: str
-    tip: str
-    names: tuple[str, ...]
-    """Of the plates."""
+class PlatformChain(Chain):
+    """Plates with six joints each."""
 
     def values(self, q: np.ndarray) -> dict[str, float]:
         """The joint values by name; q (n, 6) are rotation vectors and displacements."""

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from hydrostat.bodies import Arm
-from hydrostat.exporting.description import Joint, Limb, Link, Shape
+from hydrostat.exporting.description import Chain, Joint, Limb, Link, Shape
 from hydrostat.exporting.limits import Limits, chord_range, hinge_range
 from hydrostat.exporting.solids import frustum, lump, lumps_along
 from hydrostat.robots.build import build_robot
@@ -27,15 +27,12 @@ _STEP = 2e-3  # s
 
 
 @dataclass(frozen=True)
-class RrpChain:
-    """The joints of one arm, and how its configurations become joint values."""
+class RrpChain(Chain):
+    """Sections of two revolute joints and a prismatic one."""
 
-    name: str
-    tip: str
     arm: Arm
-    names: tuple[str, ...]
-    """Of the segments."""
     sections: int
+    """Of one segment."""
 
     def values(self, q: np.ndarray) -> dict[str, float]:
         """The joint values by name, of a configuration (n, k)."""
@@ -148,5 +145,5 @@ def rrp_links(spec: RobotSpec, prefix: str, base: str, sections: int, limits: Li
             links.append(Link(f"{segment}_end", parent, origin, np.eye(3), joints, tool))
             parent, origin = f"{segment}_end", np.zeros(3)
     links.append(Link(f"{prefix}_tip", parent, origin, np.eye(3)))
-    chain = RrpChain(prefix, f"{prefix}_tip", robot.arm, tuple(names), sections)
+    chain = RrpChain(prefix, f"{prefix}_tip", tuple(names), robot.arm, sections)
     return Limb(chain, tuple(links), (), _STEP)

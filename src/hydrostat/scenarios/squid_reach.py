@@ -15,9 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from hydrostat.compiling import quick_jit
 from hydrostat.control.tendon_plans import TipTask, plan_tension, rest_under
-from hydrostat.control.tendon_servo import Gaze, TendonServo, make_course, make_gaze, pointing_error
+from hydrostat.control.tendon_servo import Gaze, TendonServo, make_course, make_gaze
 from hydrostat.errors import InputError
 from hydrostat.lie import SE3, small
 from hydrostat.mechanics import kinematics
@@ -29,15 +28,13 @@ from hydrostat.robots.spec import RobotSpec
 from hydrostat.robots.squid import ECOFLEX, WATER, squid
 from hydrostat.scenarios import squid_reach_figures as drawing
 from hydrostat.scenarios.base import Outcome, Run
+from hydrostat.scenarios.squid_reach_watched import Watched, camera_aims, look, metrics_of
 from hydrostat.stepping import AbstractController, LinearImplicitEuler, Rows, Simulation, State, rest_state
-from hydrostat.stepping.base import nodes_of, positions, velocities
-from hydrostat.surroundings import Box, Capsule, ContactLaw, Contacts, Together, Water, contact_with_shapes
+from hydrostat.surroundings import Box, Capsule, ContactLaw, Contacts, Together, Water
 
 _ROW_SECONDS = 0.02
-_TOUCH = 1e-3  # N: what counts as touching
 _LIMBS = ("grasper", "palpation", "camera", "light")
 _SKIN_POINTS = 3  # of a piece, that can touch
-_SETTLED_SECONDS = 1.0  # at the end, over which pointing and pressing are judged
 
 # Where things are, in the world [m]; all assumed. The bar runs across, below the limbs.
 _BAR = ((0.235, -0.005, -0.300), (0.235, 0.175, -0.300), 0.035)
@@ -116,17 +113,6 @@ class Pilot(AbstractController):
         return jax.vmap(lambda y: jnp.interp(time, self.aim_times, y), 1)(self.aims)
 
 
-@quick_jit
-def camera_aims(model: Model, q: Float[Array, "m n k"]) -> Float[Array, "m 3"]:
-    """The points in the middle of the camera's picture over time, as far away as the bar."""
-
-    def at(q):
-        tip = kinematics.tip_pose(model.arm, q)
-        return tip.position + small.norm(jnp.array(_LOOKED_AT) - tip.position) * tip.rotation[:, 2]
-
-    return jax.lax.map(at, q)
-
-
 def tip_force(model: Model, law: ContactLaw, wall: Box, q, v) -> Float[Array, ""]:
     """What a force sensor at a limb's round tip feels of a wall [N]."""
     place, velocity = jax.jvp(lambda q: kinematics.tip_pose(model.arm, q).position, (q,), (v,))
@@ -151,7 +137,7 @@ def reach(run: Run) -> Outcome:
     for i, name in enumerate(_LIMBS):
         pilot = pilots[name]
         if name == "light":  # follows what the camera arm looks at
-            times, aims = rows["camera"].time, camera_aims(pilots["camera"].model, rows["camera"].state.q)
+            times, aims = rows["camera"].time, camera_aims(pilots["camera"].model, rows["camera"].state.q, _LOOKED_AT)
             pilot = eqx.tree_at(lambda p: (p.aim_times, p.aims), pilot, (jnp.asarray(times), jnp.asarray(aims)))
         simulation = Simulation(pilot.model, dt, LinearImplicitEuler())
         state = rest_state(pilot.model, starts[name])
@@ -166,14 +152,14 @@ def reach(run: Run) -> Outcome:
                 on_progress=lambda done, i=i, name=name: run.progress(name, (i + done) / len(_LIMBS)),
             )
     with run.compiling("looking back"):
-        seen = look(pilots, rows)
+        seen = look({name: pilot.model for name, pilot in pilots.items()}, rows, _LOOKED_AT)
     with run.timed():
         _record(run, rows, seen)
     title = f"squid-reach: {run.limbed.name}"
     arms = {name: pilots[name].model.arm for name in _LIMBS}
     scene = drawing.Scene(arms, _BAR, _OBSTACLES, pilots["palpation"].wall)
     return Outcome(
-        _metrics(rows, seen, set_),
+        metrics_of(rows, seen, set_.press_n, _PRESSES),
         figure=lambda path: drawing.draw(path, rows, seen, scene, set_.press_n, title),
         replay=lambda path: drawing.replay(path, rows, scene, run.limbed.body, title),
         sim_seconds=seconds,
@@ -256,88 +242,6 @@ def _softer(spec: RobotSpec, percent: float) -> RobotSpec:
     return replace(spec, material=replace(spec.material, youngs_modulus=modulus))
 
 
-class Watched(NamedTuple):
-    """What is looked at afterwards, at every row."""
-
-    bar_force: np.ndarray
-    """Of the bar on each node of the grasper [N]."""
-    bar_angle: np.ndarray
-    """Where round the bar each of them is [rad]."""
-    tip_gap: np.ndarray
-    """Between the grasper's tip and the bar [m]."""
-    obstacle_force: np.ndarray
-    """Of all limbs on the obstacles [N]."""
-    depth: np.ndarray
-    """The deepest touch, over the radius of what touches."""
-    camera_error: np.ndarray
-    """[rad]"""
-    light_error: np.ndarray
-    """From what the camera looks at [rad]."""
-    gap: np.ndarray
-    """The least between two limbs [m]."""
-    tips: np.ndarray
-    """(rows, 4, 3) [m]"""
-
-
-class _Touch(NamedTuple):
-    """One limb at every row."""
-
-    position: Array
-    radius: Array
-    forces: Array
-    """On every node of every shape, (rows, shapes, nodes) [N]."""
-    depth: Array
-    gap: Array
-    """Of the tip from the bar [m]."""
-    tips: SE3
-
-
-@quick_jit
-def _touch(model: Model, q, v) -> _Touch:
-    """How a limb touches what is around it, over rows."""
-    contacts = model.surroundings.parts[1]  # type: ignore[union-attr]
-
-    def at(q, v):
-        state = rest_state(model, q)._replace(v=v)
-        nodes = nodes_of(model, positions(state), velocities(state), no_inputs(model))
-        each = [contact_with_shapes(contacts.law, nodes, [shape])[0] for shape in contacts.shapes]
-        tip = kinematics.tip_pose(model.arm, q)
-        depth = jnp.max(jnp.stack([touch.penetration for touch in each]) / nodes.radius)
-        gap = contacts.shapes[0].distance_and_normal(tip.position).distance - model.arm.section.radius_tip[-1]
-        forces = jnp.stack([small.norm(touch.force) for touch in each])
-        return _Touch(nodes.position, nodes.radius, forces, depth, gap, tip)
-
-    return jax.lax.map(lambda row: at(*row), (q, v))
-
-
-def look(pilots: dict[str, Pilot], rows: dict[str, Rows]) -> Watched:
-    """What the limbs did, from their rows."""
-    each = {n: _touch(pilots[n].model, jnp.asarray(rows[n].state.q), jnp.asarray(rows[n].state.v)) for n in _LIMBS}
-    grasper = each["grasper"]
-    away = np.asarray(grasper.position) - np.array(_LOOKED_AT)
-    seen = camera_aims(pilots["camera"].model, rows["camera"].state.q)
-    gaps = []
-    for i, one in enumerate(_LIMBS):
-        for other in _LIMBS[i + 1 :]:
-            a, b = each[one], each[other]
-            apart = np.linalg.norm(np.asarray(a.position)[:, :, None] - np.asarray(b.position)[:, None], axis=-1)
-            apart = apart - np.asarray(a.radius)[:, :, None] - np.asarray(b.radius)[:, None]
-            gaps.append(apart.min((1, 2)))
-    obstacles = slice(1, 1 + len(_OBSTACLES))
-    errors = jax.vmap(pointing_error)
-    return Watched(
-        bar_force=np.asarray(grasper.forces)[:, 0],
-        bar_angle=np.arctan2(away[..., 2], away[..., 0]),
-        tip_gap=np.asarray(grasper.gap),
-        obstacle_force=np.sum([np.asarray(t.forces)[:, obstacles].sum((1, 2)) for t in each.values()], 0),
-        depth=np.max([np.asarray(t.depth) for t in each.values()], 0),
-        camera_error=np.asarray(errors(each["camera"].tips, jnp.broadcast_to(jnp.array(_LOOKED_AT), seen.shape))),
-        light_error=np.asarray(errors(each["light"].tips, jnp.asarray(seen))),
-        gap=np.min(gaps, 0),
-        tips=np.stack([np.asarray(t.tips.position) for t in each.values()], 1),
-    )
-
-
 def _record(run: Run, rows: dict[str, Rows], seen: Watched) -> None:
     """Record all limbs."""
     variables = [
@@ -370,34 +274,3 @@ def _record(run: Run, rows: dict[str, Rows], seen: Watched) -> None:
             light_error=seen.light_error,
             bar_force=seen.bar_force,
         )
-
-
-def _metrics(rows: dict[str, Rows], seen: Watched, set_) -> dict:
-    """How well it went."""
-    times, arm = rows["grasper"].time, rows["palpation"].memory
-    end = times >= times[-1] - _SETTLED_SECONDS
-    touching = seen.bar_force[-1] > _TOUCH
-    angles = np.unwrap(seen.bar_angle[-1])[touching]
-    pieces = np.flatnonzero(touching) // _SKIN_POINTS
-    force, felt = arm.force, arm.force > _TOUCH
-    pressed = float(force[end].mean())
-    first = np.flatnonzero(felt)
-    before = times < _PRESSES
-    return {
-        "wrap_angle_deg": float(np.rad2deg(np.ptp(angles))) if len(angles) else 0.0,
-        "wrap_pieces": len(set(pieces.tolist())),
-        "grasp_force_n": float(seen.bar_force[-1].sum()),
-        "grasp_distance_mm": 1e3 * float(seen.tip_gap[-1]),
-        "obstacle_force_max_n": float(seen.obstacle_force.max()),
-        "press_force_n": pressed,
-        "press_error_percent": 100.0 * abs(pressed - set_.press_n) / set_.press_n,
-        "press_worst_error_percent": 100.0 * float(np.abs(force[end] - set_.press_n).max()) / set_.press_n,
-        "press_overshoot_percent": 100.0 * max(float(force.max()) / set_.press_n - 1.0, 0.0),
-        "press_first_touch_s": float(times[first[0]]) if len(first) else None,
-        "press_elongation_mm": 1e3 * float(seen.tips[-1, 1, 0] - seen.tips[before, 1, 0][-1]),
-        "camera_pointing_error_deg": float(np.rad2deg(seen.camera_error[end].max())),
-        "light_pointing_error_deg": float(np.rad2deg(seen.light_error[end].max())),
-        "penetration_max_radii": float(max(seen.depth.max(), 0.0)),
-        "limb_gap_min_mm": 1e3 * float(seen.gap.min()),
-        "tension_max_n": float(max(np.max(each.memory.tension) for each in rows.values())),
-    }

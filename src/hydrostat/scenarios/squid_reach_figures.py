@@ -56,7 +56,7 @@ def draw(path: Path, rows: dict[str, Rows], seen, scene: Scene, press: float, ti
         axes.set_aspect("equal")
     figures.style_axes(side, "from the side: at the start, on the way and at the end (thick)", "x [m]", "z [m]")
     figures.style_axes(top, "from above", "x [m]", "y [m]")
-    side.legend(fontsize=8, frameon=False, loc="upper left")
+    side.legend(fontsize=8, frameon=False, loc="lower left")
 
     force = figure.add_subplot(grid[0, 3])
     force.plot(times, arm.force, color=figures.COLORS[1], label="at the palpation tip")
@@ -70,10 +70,8 @@ def draw(path: Path, rows: dict[str, Rows], seen, scene: Scene, press: float, ti
     figures.style_axes(looking, "pointing error", "time [s]", "[deg]")
     pull = figure.add_subplot(grid[1, 3])
     for name, color in zip(scene.arms, figures.COLORS, strict=False):
-        for i, each in enumerate(np.asarray(rows[name].memory.tension).T):
-            pull.plot(times, each, color=color, linewidth=0.9, label=name if i == 0 else None)
-    pull.legend(fontsize=7, frameon=False)
-    figures.style_axes(pull, "tensions of all tendons", "time [s]", "[N]")
+        pull.plot(times, np.asarray(rows[name].memory.tension), color=color, linewidth=0.9)
+    figures.style_axes(pull, "tensions of all tendons, colours as on the left", "time [s]", "[N]")
     figures.save(figure, path)
 
 

@@ -172,7 +172,9 @@ def _draw(path: Path, counts: np.ndarray, exact, paper: np.ndarray, name: str) -
     plane.plot(1e3 * arc[:, 0], 1e3 * arc[:, 2], color="#33322e", linewidth=1.2, label="arc")
     for scheme, count, color in (("exact", 10, 1), ("paper", 10, 0), ("exact", 3, 3), ("paper", 3, 2)):
         points = 1e3 * chain_frames(joints_of_arc(theta, 0.0, length, count, scheme)).position[:-1]
-        style = {"color": figures.COLORS[color], "linewidth": 1.2, "markersize": 3}
+        # Hollow squares leave the points of the exact chain to be seen.
+        marks = {"markersize": 3} if scheme == "exact" else {"markersize": 6, "markerfacecolor": "none"}
+        style = {"color": figures.COLORS[color], "linewidth": 1.2, **marks}
         label = f"{'exact' if scheme == 'exact' else 'as printed'}, {count} sections"
         plane.plot(points[:, 0], points[:, 2], "o-" if scheme == "exact" else "s--", label=label, **style)
     plane.set_aspect("equal")

@@ -2,10 +2,15 @@
 
 from typing import ClassVar
 
+import jax
 import jax.numpy as jnp
+import numpy as np
 
 from hydrostat.mechanics.dynamics import accelerations
 from hydrostat.stepping.base import AbstractStepper, Stepped, acting, combine, finite, moved, positions, velocities
+
+# Of each stage: where in the step it is, and what it counts for.
+_SHARES, _WEIGHTS = np.array([0.0, 0.5, 0.5, 1.0]), np.array([1.0, 2.0, 2.0, 1.0]) / 6.0
 
 
 class RK4(AbstractStepper):
@@ -16,18 +21,17 @@ class RK4(AbstractStepper):
     """Largest product of step and rate that is stable, whether the rate swings (2.83) or decays (2.785)."""
 
     def step(self, model, state, time, dt, inputs) -> Stepped:
-        """The state after one step of dt [s]."""
+        """The state after one step of dt [s]. The four stages are one loop, so that a stage is compiled once."""
         x0, v0 = positions(state), velocities(state)
 
-        def slopes(x, v, at):
-            given = acting(model, state, at, inputs)
-            return v, accelerations(model, x, v, given)
+        def stage(carry, of):
+            v, a, x_end, v_end = carry
+            share, weight = of
+            x, v = combine((1, x0), (share * dt, v)), combine((1, v0), (share * dt, a))
+            a = accelerations(model, x, v, acting(model, state, time + share * dt, inputs))
+            return (v, a, combine((1, x_end), (weight * dt, v)), combine((1, v_end), (weight * dt, a))), None
 
-        v1, a1 = slopes(x0, v0, time)
-        v2, a2 = slopes(combine((1, x0), (dt / 2, v1)), combine((1, v0), (dt / 2, a1)), time + dt / 2)
-        v3, a3 = slopes(combine((1, x0), (dt / 2, v2)), combine((1, v0), (dt / 2, a2)), time + dt / 2)
-        v4, a4 = slopes(combine((1, x0), (dt, v3)), combine((1, v0), (dt, a3)), time + dt)
-        x = combine((1, x0), (dt / 6, v1), (dt / 3, v2), (dt / 3, v3), (dt / 6, v4))
-        v = combine((1, v0), (dt / 6, a1), (dt / 3, a2), (dt / 3, a3), (dt / 6, a4))
+        start = (v0, jax.tree.map(jnp.zeros_like, v0), x0, v0)
+        (_, _, x, v), _ = jax.lax.scan(stage, start, (_SHARES, _WEIGHTS))
         new = moved(model, state, x, v)
         return Stepped(new, finite(new), jnp.asarray(0))
