@@ -42,7 +42,13 @@ def test_an_elastic_chain_with_a_joint_for_every_freedom_is_exact(name):
     assert misses(spec, twin, model, data, configurations(spec))[0] < 1e-12
 
 
-@pytest.mark.parametrize("name", ["tentacle", "finger", "squid", "octopus_arm_arcs", "bends and twist", "preshaped"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("tentacle", "finger")),
+        *("squid", "octopus_arm_arcs", "bends and twist", "preshaped"),
+    ],
+)
 def test_an_elastic_chain_follows_an_arm_to_second_order(name):
     spec = robot_of(name)
     found = []

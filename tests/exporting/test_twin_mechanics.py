@@ -89,7 +89,7 @@ def rest_in_mujoco(model, data, twin, start, ctrl=()):
     return tips(data, twin)[0][1]
 
 
-@pytest.mark.parametrize("name", ["squid_camera", "tentacle"])
+@pytest.mark.parametrize("name", ["squid_camera", pytest.param("tentacle", marks=pytest.mark.slow)])
 def test_a_twin_sags_as_the_arm_does(name):
     """Horizontal, under its weight: the same sections in hydrostat, and the difference is of second order."""
     spec = replace(robot_of(name), base=BaseSpec(axis=(1.0, 0.0, 0.0)), tendons=())
