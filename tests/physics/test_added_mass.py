@@ -53,7 +53,7 @@ def falling(axis, surroundings):
     return eqx.tree_at(lambda m: m.arm.segments.free, model, jnp.zeros((1, 3), bool))
 
 
-@pytest.mark.parametrize("coefficient", [0.5, 1.0])
+@pytest.mark.parametrize("coefficient", [pytest.param(0.5, marks=pytest.mark.slow), 1.0])
 def test_a_cylinder_falls_broadside_with_the_mass_of_the_water_and_upright_without(coefficient):
     weight = -GRAVITY[2] * (ARM_DENSITY - WATER_DENSITY)
     for axis, inertia in (
