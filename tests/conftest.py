@@ -42,7 +42,7 @@ jax.config.update("jax_compilation_cache_dir", str(Path(__file__).parents[1] / "
 jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
 jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 
-MOST_MEMORY = 2 * 2**30  # bytes, from where a module that ends leaves nothing compiled behind
+MOST_MEMORY = 3 * 2**30  # bytes, from where a module that ends leaves nothing compiled behind
 
 # The same examples in every run, and no clock: the first one compiles.
 settings.register_profile("hydrostat", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])

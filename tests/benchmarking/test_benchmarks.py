@@ -63,6 +63,7 @@ def test_the_squid_in_small():
     assert gc.isenabled()
 
 
+@pytest.mark.slow
 def test_a_report_is_one_strict_json_object(capsys, monkeypatch):
     small = scaling.measure
     monkeypatch.setattr(scaling, "measure", lambda progress: small(progress, segments=(2, 4), steps=5))

@@ -109,6 +109,7 @@ def test_a_twin_sags_as_the_arm_does(name):
     assert np.log2(differences[0] / differences[1]) > 1.5
 
 
+@pytest.mark.slow
 def test_a_tendon_bends_the_twin_as_it_bends_the_limb():
     spec = robot_of("squid_camera")
     differences = []

@@ -54,7 +54,7 @@ def lagrangian(arms):
     return Lagrangian(make_branched(arms, BODY, gravity=GRAVITY, base_mass=0.4, base_inertia=2e-3))
 
 
-@pytest.mark.parametrize("free", [True, False])
+@pytest.mark.parametrize("free", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_two_unlike_arms_move_as_the_lagrangian_says(arms, lagrangian, free):
     model = lagrangian.model if free else make_branched(arms, BODY, gravity=GRAVITY)
     x, v = (some_coordinates(lagrangian.shapes, seed, 0.3 * free) for seed in (1, 2))

@@ -114,7 +114,7 @@ def rates(model, state):
 
 
 @pytest.mark.parametrize("current", [(0.0, 0.0, 0.0), CURRENT])
-@pytest.mark.parametrize("free_base", [True, False])
+@pytest.mark.parametrize("free_base", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_energy_and_momentum_change_by_what_acts_from_outside(current, free_base):
     model = swimmer(water(0.8, current, drag=1.0), free_base=free_base)
     for seed in range(3):

@@ -53,6 +53,7 @@ def test_what_is_fetched_by_feeling_does_not_depend_on_the_step(run):
         assert coarse[name] == pytest.approx(fine[name], rel=0.03)
 
 
+@pytest.mark.slow
 def test_points_are_reached_in_a_current_with_muscles_of_wrong_gains(run):
     metrics = run("arm-reach-target", targets=3)
     assert metrics["success_rate"] == 1.0

@@ -14,6 +14,7 @@ def passive(stretch):
     return E / 3.0 * (stretch - stretch**-2)
 
 
+@pytest.mark.slow
 def test_elongation_and_shortening_reach_the_static_lengths(run):
     longer, shorter = run("arm-elongate", activations=[0.1, 0.4]), run("arm-shorten", activations=[0.1, 1.0])
     for activation, ratio in zip(longer["activation"], longer["length_ratio"], strict=True):

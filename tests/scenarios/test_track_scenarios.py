@@ -128,7 +128,7 @@ def test_continuous_tracking_is_exact_and_within_all_limits(run, path):
     assert 100 * np.sqrt(np.mean(miss[along] ** 2)) / 5.0 == pytest.approx(metrics["tracking_rmse_percent"], rel=1e-6)
 
 
-@pytest.mark.parametrize("path", ["line", "ellipse"])
+@pytest.mark.parametrize("path", ["line", pytest.param("ellipse", marks=pytest.mark.slow)])
 def test_agents_move_as_the_centre_does_and_bear_a_frozen_segment(run, path):
     metrics = run(path, controller="decentralised")["metrics"]
     assert metrics["difference_from_central"] <= 1e-9
@@ -142,7 +142,7 @@ def test_agents_move_as_the_centre_does_and_bear_a_frozen_segment(run, path):
         assert metrics[name] == pytest.approx(centre[name], rel=1e-6)
 
 
-@pytest.mark.parametrize("orientation", ["held", "tangent"])
+@pytest.mark.parametrize("orientation", ["held", pytest.param("tangent", marks=pytest.mark.slow)])
 def test_the_tip_keeps_its_orientation(run, orientation):
     report = run("ellipse", controller="continuous", orientation=orientation)
     assert report["metrics"]["orientation_rmse_deg"] <= 0.01
