@@ -21,7 +21,8 @@ from hydrostat.mechanics.nodes import Nodes
 from hydrostat.segments import SWELL
 from hydrostat.stepping import AbstractController, State
 from hydrostat.stepping.base import nodes_of, positions, velocities
-from hydrostat.surroundings.sea import Sea, SeaState
+from hydrostat.surroundings.floor import Holds
+from hydrostat.surroundings.sea import Sea
 from hydrostat.surroundings.world import World, WorldState, nodes_ahead
 
 
@@ -46,8 +47,6 @@ class Wanted(NamedTuple):
     activation: Float[Array, "*arms n m"]
     grip: Float[Array, "*arms n"]
     """1 for segments whose suckers shall hold."""
-    jet: Float[Array, ""] | None = None
-    """Force of a jet on the body along its z [N]; None: it has none."""
 
 
 class AbstractBrain(eqx.Module):
@@ -149,7 +148,7 @@ class Memory(NamedTuple):
     activation: Float[Array, "*arms n m"]
     """Of the muscles, at the step's end."""
     brain: Any
-    world: WorldState | SeaState | None
+    world: WorldState | Holds | None
     """As it was when the step began, and how it answers during the step."""
 
 
@@ -190,7 +189,7 @@ class Nerves(AbstractController):
     """Of every muscle: 1 for a perfect arm."""
     world: World | Sea | None = None
     """None for an arm that meets nothing but what its model says."""
-    start: WorldState | SeaState | None = None
+    start: WorldState | Holds | None = None
     """Of the world."""
 
     def begin(self, state: State) -> Memory:
@@ -211,8 +210,6 @@ class Nerves(AbstractController):
         if self.world is not None and world is not None:
             grip = jnp.repeat(wanted.grip.reshape(-1), len(self._arm.skin_at))
             world = self.world.advance(world, self._nodes(state), grip, dt)  # type: ignore[arg-type]
-            if wanted.jet is not None and isinstance(world, SeaState):
-                world = world._replace(push=wanted.jet * state.base_pose.rotation[:, 2])
         after = Memory(activation, brain, world)
         return self.during(time, dt, state, memory.activation, after), after
 
@@ -224,11 +221,8 @@ class Nerves(AbstractController):
         given = no_inputs(self.model)
         if self.world is not None and after.world is not None:
             ahead = nodes_ahead(self._nodes(state), dt)
-            if isinstance(self.world, Sea):
-                body = body_node(base_of(self.model, positions(state), velocities(state), self._inputs(state)))
-                around = self.world.around(after.world, ahead, dt, body)  # type: ignore[arg-type]
-            else:
-                around = self.world.around(after.world, ahead, dt)  # type: ignore[arg-type]
+            body = body_node(base_of(self.model, positions(state), velocities(state), self._inputs(state)))
+            around = self.world.around(after.world, ahead, dt, body)  # type: ignore[arg-type]
             given = given._replace(surroundings=around)
         return Ramp(given, before, after.activation, jnp.asarray(time), jnp.asarray(dt))
 
@@ -246,12 +240,10 @@ class Nerves(AbstractController):
         """The nodes of the arm, or of all arms, that meet the world."""
         return nodes_of(self.model, positions(state), velocities(state), self._inputs(state))
 
-    def _felt(self, state: State, world: WorldState | SeaState | None) -> Felt:
+    def _felt(self, state: State, world: WorldState | Holds | None) -> Felt:
         held = jnp.zeros(state.q.shape[:-1])
-        if isinstance(world, WorldState):
+        if world is not None:
             held = jnp.max(world.held.reshape(*held.shape, -1), -1)
-        elif isinstance(world, SeaState):
-            held = jnp.max(world.holds.held.reshape(*held.shape, -1), -1)
         # A swell is the last mode.
         k = len([mode for mode in self._arm.arm.segments.modes if mode != SWELL])
         return Felt(state.q[..., :k], state.v[..., :k], held, state.base_pose, state.base_twist)

@@ -1,7 +1,5 @@
 """From the specification of a robot with limbs to arrays, and to the model that the mechanics works on."""
 
-from dataclasses import replace
-
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
@@ -55,15 +53,14 @@ def crown_model(
     **Arguments:** `free`: whether the body moves, with its mass; `arms`: which limbs are there, by their numbers from
     0, all when not given; `options`: of each limb's model, as those of `robot_model`.
     """
-    first = spec.limbs[0].arm
-    for limb in spec.limbs[1:]:
-        if replace(limb.arm, name=first.name, base=first.base) != first:
-            raise InputError(f"limbs must be equal to be computed alike; {limb.name} differs from {spec.limbs[0].name}")
+    odd = spec.odd_limb()
+    if odd is not None:
+        raise InputError(f"limbs must be equal to be computed alike; {odd.name} differs from {spec.limbs[0].name}")
     kept = range(len(spec.limbs)) if arms is None else arms
     T_world_body, T_body = _body_frame(spec)
     poses = [T_body.inverse() @ base_pose(spec.limbs[i].arm.base) for i in kept]
     mounts = SE3(jnp.stack([pose.rotation for pose in poses]), jnp.stack([pose.position for pose in poses]))
-    arm = robot_model(build_robot(first), gravity=gravity, **options)
+    arm = robot_model(build_robot(spec.limbs[0].arm), gravity=gravity, **options)
     inertia = _body_inertia(spec) if free else None
     return make_crown(arm, mounts, T_world_body, gravity=gravity, base_inertia=inertia, surroundings=surroundings)
 

@@ -1,7 +1,6 @@
 """What a scenario may ask of a robot."""
 
 import math
-from dataclasses import replace
 
 from hydrostat.errors import InputError, listed
 from hydrostat.robots.limbed import LimbedSpec
@@ -75,11 +74,11 @@ def check_wire_driven(spec: RobotSpec) -> None:
 
 def check_octopus(spec: LimbedSpec) -> None:
     """Refuse a robot that has not equal muscular arms on its body."""
-    first = spec.limbs[0].arm
     for limb in spec.limbs:
         check_hydrostat(limb.arm)
-        if replace(limb.arm, name=first.name, base=first.base) != first:
-            raise InputError(f"this scenario needs equal arms; {limb.name} differs from {spec.limbs[0].name}")
+    odd = spec.odd_limb()
+    if odd is not None:
+        raise InputError(f"this scenario needs equal arms; {odd.name} differs from {spec.limbs[0].name}")
 
 
 def check_finger(spec: RobotSpec) -> None:

@@ -146,6 +146,11 @@ class LimbedSpec:
                 return limb
         raise InputError(f"limb must be one of {listed(limb.name for limb in self.limbs)}; got {shown(name)}")
 
+    def odd_limb(self) -> LimbSpec | None:
+        """The first limb whose arm differs from that of limb 1 in more than name and mount; None: all alike."""
+        first = self.limbs[0].arm
+        return next((limb for limb in self.limbs if replace(limb.arm, name=first.name, base=first.base) != first), None)
+
     def cut(self, pieces: int) -> "LimbedSpec":
         """The same robot with every segment of its limbs as a chain of equal pieces."""
         return replace(self, limbs=tuple(replace(limb, arm=limb.arm.cut(pieces)) for limb in self.limbs))

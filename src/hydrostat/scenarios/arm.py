@@ -64,10 +64,10 @@ def hydrostat(spec: RobotSpec, settings, current=(0.0, 0.0, 0.0)) -> Hydrostat:
     return Hydrostat(robot, model, water, still, Anatomy.of(robot.muscles), float(robot.arm.length))
 
 
-def muscle_gains(run: Run, arm: Hydrostat):
-    """A constant gain for every muscle, drawn with the noise that the settings ask for."""
+def muscle_gains(run: Run, anatomy: Anatomy, *arms: int):
+    """A constant gain for every muscle of an arm, or of so many, drawn with the noise that the settings ask for."""
     rng = np.random.default_rng([run.seed, 1])
-    noise = rng.normal(size=(arm.anatomy.count, arm.anatomy.columns))
+    noise = rng.normal(size=(*arms, anatomy.count, anatomy.columns))
     return np.maximum(1.0 + 0.01 * run.settings.muscle_noise_percent * noise, 0.0)
 
 
@@ -83,15 +83,15 @@ def nerves(arm: Hydrostat, brain: AbstractBrain, *, gains=None, world: World | N
     return Nerves(arm.model, brain, lag, ones if gains is None else jnp.asarray(gains), world, start)
 
 
-def simulate(run: Run, arm: Hydrostat, controller: Nerves, seconds: float, *, share=(0.0, 1.0)) -> Rows:
-    """The motion of a driven arm, a row every step.
+def simulate(run: Run, controller: Nerves, seconds: float, *, share=(0.0, 1.0)) -> Rows:
+    """The motion of a driven arm, or octopus, a row every step.
 
     **Arguments:** `share`: of the scenario's progress that this run is; the first one compiles for all.
     """
-    simulation = Simulation(arm.model, 1e-3 * run.settings.dt_ms, stepper())
+    simulation = Simulation(controller.model, 1e-3 * run.settings.dt_ms, stepper())
     first, last = share
     if first == 0.0:
-        with run.compiling("compiling the arm"):
+        with run.compiling("compiling the motion"):
             simulation.compile(seconds, controller)
     with run.timed():
         return simulation.run(
@@ -106,7 +106,7 @@ def command_arm(
     dt = 1e-3 * run.settings.dt_ms
     begins = dt * jnp.arange(max(round(seconds / dt), 1))
     controller = nerves(arm, played(command, arm.anatomy, begins, dt), **more)
-    return look(arm, controller, simulate(run, arm, controller, seconds, share=share))
+    return look(arm, controller, simulate(run, controller, seconds, share=share))
 
 
 @quick_jit

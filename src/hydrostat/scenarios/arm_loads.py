@@ -108,8 +108,8 @@ def _check_outside(arm: Hydrostat, start: np.ndarray, size: float) -> None:
 def _run(run: Run, loaded: Loaded, brain: AbstractBrain, seconds: float) -> Seen:
     """The motion that a brain makes."""
     world = loaded.world.begin(loaded.arm.anatomy.count, loaded.start)
-    controller = nerves(loaded.arm, brain, gains=muscle_gains(run, loaded.arm), world=loaded.world, start=world)
-    return look(loaded.arm, controller, simulate(run, loaded.arm, controller, seconds))
+    controller = nerves(loaded.arm, brain, gains=muscle_gains(run, loaded.arm.anatomy), world=loaded.world, start=world)
+    return look(loaded.arm, controller, simulate(run, controller, seconds))
 
 
 def fetch(run: Run) -> Outcome:

@@ -56,7 +56,7 @@ def reach_target(run: Run) -> Outcome:
             servo = jax.block_until_ready(_planned(arm, jnp.asarray(point), settings.move_seconds, begins, period))
         gains = 1.0 + 0.01 * settings.muscle_noise_percent * rng.normal(size=shape)
         controller = nerves(arm, paced(servo, every), gains=np.maximum(gains, 0.0))
-        rows = simulate(run, arm, controller, settings.seconds, share=(i / len(points), (i + 1) / len(points)))
+        rows = simulate(run, controller, settings.seconds, share=(i / len(points), (i + 1) / len(points)))
         tips = np.asarray(_tips(arm.robot.arm, jnp.asarray(rows.state.q)))
         errors.append(np.linalg.norm(tips - point, axis=-1))
         if i == 0:

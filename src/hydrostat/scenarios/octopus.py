@@ -20,9 +20,9 @@ from hydrostat.mechanics.model import GRAVITY, Crown
 from hydrostat.results import Variable, figures
 from hydrostat.robots.build import build_robot
 from hydrostat.robots.build_limbed import crown_model
-from hydrostat.scenarios.arm import stepper
+from hydrostat.scenarios.arm import muscle_gains, simulate
 from hydrostat.scenarios.base import Outcome, Run
-from hydrostat.stepping import Rows, Simulation
+from hydrostat.stepping import Rows
 from hydrostat.surroundings.contact import ContactLaw
 from hydrostat.surroundings.sea import Mantle, Sea
 from hydrostat.surroundings.suckers import SuckerLaw
@@ -116,22 +116,10 @@ def crawl(run: Run) -> Outcome:
 
 def _rows(run: Run, octopus: Animal, brain: AbstractBrain, seconds: float, part: tuple[float, float]) -> Rows:
     """The motion that a brain makes, a row every step."""
-    nodes = octopus.model.count * octopus.anatomy.count
-    shape = (octopus.model.count, octopus.anatomy.count, octopus.anatomy.columns)
-    noise = np.random.default_rng([run.seed, 1]).normal(size=shape)
-    gains = np.maximum(1.0 + 0.01 * run.settings.muscle_noise_percent * noise, 0.0)
-    controller = Nerves(
-        octopus.model, brain, jnp.asarray(octopus.lag), jnp.asarray(gains), octopus.sea, octopus.sea.begin(nodes)
-    )
-    simulation = Simulation(octopus.model, 1e-3 * run.settings.dt_ms, stepper())
-    first, last = part
-    if first == 0.0:
-        with run.compiling("compiling the octopus"):
-            simulation.compile(seconds, controller)
-    with run.timed():
-        return simulation.run(
-            seconds, controller, on_progress=lambda done: run.progress("crawling", first + done * (last - first))
-        )
+    start = octopus.sea.begin(octopus.model.count * octopus.anatomy.count)
+    gains = jnp.asarray(muscle_gains(run, octopus.anatomy, octopus.model.count))
+    controller = Nerves(octopus.model, brain, jnp.asarray(octopus.lag), gains, octopus.sea, start)
+    return simulate(run, controller, seconds, share=part)
 
 
 def _path(rows: Rows) -> np.ndarray:
@@ -185,7 +173,7 @@ def _record(run: Run, rows: Rows, seen) -> None:
             body=np.asarray(rows.state.base_pose.position),
             yaw=_yaw(rows),
             plate_position=np.asarray(poses.position),
-            held=np.asarray(rows.memory.world.holds.held).reshape(len(rows.time), arms, -1),
+            held=np.asarray(rows.memory.world.held).reshape(len(rows.time), arms, -1),
         )
 
 
@@ -196,7 +184,7 @@ def _draw(path: Path, rows: Rows, without: Rows, seen, title: str) -> None:
     grid = figure.add_gridspec(2, 4)
     positions = 1e3 * np.asarray(seen[0].position)
     body = 1e3 * np.asarray(rows.state.base_pose.position)
-    held = np.asarray(rows.memory.world.holds.held).reshape(*positions.shape[:2], -1)
+    held = np.asarray(rows.memory.world.held).reshape(*positions.shape[:2], -1)
     for column, row in enumerate(np.linspace(0, len(rows.time) - 1, 5).astype(int)[1:]):
         axes = figure.add_subplot(grid[0, column])
         for arm, points in enumerate(positions[row]):

@@ -1,7 +1,5 @@
 """The world of an octopus: water, a floor that its suckers hold, its own arms, and its body in all that."""
 
-from typing import NamedTuple
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -33,8 +31,6 @@ class OnMantle(AbstractSurroundings):
     mantle: Mantle
     water: Water
     floor: Floor | None
-    push: Float[Array, " 3"]
-    """Any other force on it, in world axes [N]: a jet, a tether."""
 
     @property
     def abrupt(self) -> bool:
@@ -51,13 +47,13 @@ class OnMantle(AbstractSurroundings):
         return NodeForces(vector, vector, matrix, matrix)
 
     def on_body(self, body: Nodes) -> NodeForces:
-        """Drag, the floor, and the push."""
+        """Drag, and the floor."""
         flow = self.water.current - body.velocity
         speed = small.norm(flow)
         drag = 0.5 * self.water.density * self.mantle.drag * jnp.pi * self.mantle.radius**2
         unit = flow / jnp.maximum(speed, 1e-12)[:, None]
         linear = (drag * speed)[:, None, None] * (jnp.eye(3) + unit[:, :, None] * unit[:, None, :])
-        force, damping = drag * speed[:, None] * flow + self.push, on_displacements(linear)
+        force, damping = drag * speed[:, None] * flow, on_displacements(linear)
         found = NodeForces(force, jnp.zeros_like(force), jnp.zeros_like(damping), damping)
         if self.floor is None:
             return found
@@ -68,14 +64,6 @@ class OnMantle(AbstractSurroundings):
 def _ball(mantle: Mantle, body: Nodes) -> Nodes:
     """The body as a node of its radius."""
     return body._replace(radius=mantle.radius[None])
-
-
-class SeaState(NamedTuple):
-    """What goes on from step to step."""
-
-    holds: Holds
-    push: Float[Array, " 3"]
-    """On the body during the step [N]."""
 
 
 class Sea(eqx.Module):
@@ -92,11 +80,11 @@ class Sea(eqx.Module):
     """How many places along an arm two of its parts must be apart to touch; None where arms touch nothing of their own
     kind."""
 
-    def begin(self, count: int) -> SeaState:
+    def begin(self, count: int) -> Holds:
         """So many nodes, none of which holds on to anything."""
-        return SeaState(Holds.nowhere(count), jnp.zeros(3))
+        return Holds.nowhere(count)
 
-    def advance(self, state: SeaState, nodes: Nodes, wanted: Float[Array, " n"], dt) -> SeaState:
+    def advance(self, state: Holds, nodes: Nodes, wanted: Float[Array, " n"], dt) -> Holds:
         """The world for a step that begins with the nodes here.
 
         **Arguments:** `wanted`: 1 for suckers that shall hold, 0 for those that shall not.
@@ -104,9 +92,9 @@ class Sea(eqx.Module):
         del dt
         if self.suckers is None or self.floor is None:
             return state
-        return state._replace(holds=state.holds.advance(self.suckers, self.floor, nodes, wanted))
+        return state.advance(self.suckers, self.floor, nodes, wanted)
 
-    def around(self, state: SeaState, ahead: Nodes, dt, body: Nodes) -> AbstractSurroundings:
+    def around(self, state: Holds, ahead: Nodes, dt, body: Nodes) -> AbstractSurroundings:
         """What arms and body meet during a step of dt [s] at whose end the nodes are about here."""
         parts: list[AbstractSurroundings] = [self.water]
         below = None
@@ -114,8 +102,8 @@ class Sea(eqx.Module):
             parts.append(floor(self.law, self.floor, ahead))
             below = floor(self.law, self.floor, nodes_ahead(_ball(self.mantle, body), dt))
             if self.suckers is not None:
-                parts.append(Held(self.suckers, state.holds))
+                parts.append(Held(self.suckers, state))
         if self.neighbours is not None:
             parts.append(own_contact(self.law, ahead, self.neighbours, dt, self.arms))
-        parts.append(OnMantle(self.mantle, self.water, below, state.push))
+        parts.append(OnMantle(self.mantle, self.water, below))
         return Together(tuple(parts))

@@ -153,8 +153,9 @@ class World(eqx.Module):
         free = (1.0 - held)[:, None]
         return eqx.tree_at(lambda t: (t.share, t.friction), touch, (free * touch.share, free * touch.friction))
 
-    def around(self, state: WorldState, nodes: Nodes, dt) -> AbstractSurroundings:
-        """What an arm meets during a step of dt [s] at whose end its nodes are about here."""
+    def around(self, state: WorldState, nodes: Nodes, dt, body: Nodes | None = None) -> AbstractSurroundings:
+        """What an arm meets during a step of dt [s] at whose end its nodes are about here; its base meets nothing."""
+        del body
         parts: list[AbstractSurroundings] = [self.water]
         if self.ground is not None:
             parts.append(planes(self.law, nodes, [self.ground]))
