@@ -30,7 +30,7 @@ def _body(twist) -> Nodes:
 
 def _sea(ground: bool) -> OnMantle:
     at = _body(jnp.asarray(TWIST))._replace(radius=jnp.array([RADIUS]))
-    return OnMantle(MANTLE, WATER, floor(LAW, jnp.zeros(()), at) if ground else None)
+    return OnMantle(MANTLE, WATER, floor(LAW, jnp.zeros(()), at) if ground else None, jnp.zeros(3))
 
 
 def test_drag_is_that_of_a_ball():

@@ -1,29 +1,35 @@
 """The central nervous system of an octopus: gaits that tell all arms together what to do.
 
 An arm is pushed away from what it holds, so the body goes the other way: an octopus crawls against the sum of the
-directions of the arms that push (Levy et al. 2015). Each arm takes part by a share of 0 to 1.
+directions of the arms that push, whatever way its body faces (Levy et al. 2015). Each arm takes part by a share.
+
+A stroke is data: what every muscle does while the arm gathers itself and while it pushes, when, and where suckers hold.
+Gaits that differ only in that are one function, compiled once.
 """
 
+from typing import NamedTuple
+
 import equinox as eqx
+import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from hydrostat.control.commands import Anatomy
 from hydrostat.control.nerves import AbstractBrain, Felt, Wanted
+from hydrostat.lie import SE3
 
 _BESIDE = 0.05  # cosine of the angle from the way back, from where an arm is beside the body and does not push
 
 
-class Push(eqx.Module):
-    """One stroke of a crawl: arms shorten, take hold of the ground, become longer, and let go."""
+class Stroke(eqx.Module):
+    """Arms gather themselves, take hold of the ground, push, and let go."""
 
-    shorten: Float[Array, ""]
-    """Activation of the longitudinal muscles."""
-    elongate: Float[Array, ""]
-    """Activation of the radial muscles."""
-    stiffen: Float[Array, ""]
-    """Of all muscles besides, the radial ones twice as much."""
-    shorten_s: Float[Array, ""]
+    gather: Float[Array, "#a n m"]
+    """Activation of every muscle of an arm with a share of 1, of each arm or of all alike."""
+    push: Float[Array, "#a n m"]
+    grip: Float[Array, " n"]
+    """1 for segments whose suckers hold during the push."""
+    gather_s: Float[Array, ""]
     """[s]"""
     push_s: Float[Array, ""]
     """[s]"""
@@ -31,35 +37,27 @@ class Push(eqx.Module):
     """Until the next stroke [s]."""
     rise_s: Float[Array, ""]
     """Over which muscles contract and relax [s]: an arm that is shortened at once whips about."""
-    first: Float[Array, ""]
-    """Where suckers hold, as fractions of the arm."""
-    last: Float[Array, ""]
-
-    @staticmethod
-    def usual() -> "Push":
-        """A stroke that works; found by trying."""
-        numbers = (0.15, 0.2, 0.1, 0.9, 0.8, 0.0, 0.4, 0.6, 0.8)
-        return Push(*(jnp.asarray(number) for number in numbers))
+    length: Float[Array, ""]
+    """How far one stroke takes an octopus at full shares, found by trying [m]."""
 
     @property
     def duration(self) -> Float[Array, ""]:
         """Of a stroke [s]."""
-        return self.shorten_s + self.push_s + self.rest_s
+        return self.gather_s + self.push_s + self.rest_s
 
-    def __call__(self, time, share: Float[Array, " a"], anatomy: Anatomy) -> Wanted:
+    def at_speed(self, speed: float) -> "Stroke":
+        """The stroke with as long a rest as slows it down to a speed [m/s]; faster than without rest it cannot be."""
+        rest = max(0.0, float(self.length) / speed - float(self.gather_s + self.push_s))
+        return eqx.tree_at(lambda stroke: stroke.rest_s, self, jnp.asarray(rest))
+
+    def __call__(self, time, share: Float[Array, " a"]) -> Wanted:
         """What the arms do at a time since the stroke began, each by its share."""
-        pushes = self.shorten_s + self.push_s
-        short = self.shorten * share[:, None] * _during(time, 0.0, self.shorten_s + self.rise_s, self.rise_s)
-        on = share[:, None] * _during(time, self.shorten_s, pushes, self.rise_s)
-        stiff = self.stiffen * on
-        # What lies beyond the suckers that hold has nothing to do, and would whip about.
-        near = anatomy.inside(0.0, self.last)
-        longitudinal = jnp.repeat(((short + stiff) * near)[..., None], 4, -1)
-        radial = (self.elongate * on + 2.0 * stiff) * near
-        activation = jnp.concatenate([longitudinal, radial[..., None]], -1)
-        pushing = (time >= self.shorten_s) & (time < pushes)
-        holding = pushing & (share[:, None] > 0.0) & (anatomy.inside(self.first, self.last) > 0.5)
-        return Wanted(activation, jnp.where(holding, 1.0, 0.0))
+        ends = self.gather_s + self.push_s
+        gathering = _during(time, 0.0, self.gather_s + self.rise_s, self.rise_s)
+        pushing = _during(time, self.gather_s, ends, self.rise_s)
+        activation = share[:, None, None] * (self.gather * gathering + self.push * pushing)
+        on = jnp.where((time >= self.gather_s) & (time < ends), 1.0, 0.0)
+        return Wanted(activation, on * jnp.where(share > 0.0, 1.0, 0.0)[:, None] * self.grip)
 
 
 def _during(time, begin, end, rise):
@@ -69,28 +67,126 @@ def _during(time, begin, end, rise):
     return least * least * (3.0 - 2.0 * least)
 
 
-class Crawl(AbstractBrain):
-    """Strokes one after another, always with the same shares of the arms."""
+def stiffened(anatomy: Anatomy, amount: float, last: float = 1.0) -> Float[Array, "n m"]:
+    """All muscles contract, the radial ones twice as much, up to a fraction of the arm: it resists."""
+    level = amount * anatomy.inside(0.0, last)
+    return anatomy.muscles(jnp.repeat(level[:, None], 4, 1), 2.0 * level)
 
-    anatomy: Anatomy
-    stroke: Push
-    share: Float[Array, " a"]
-    grip: Float[Array, " a"]
-    """1 for arms whose suckers work, 0 for those whose suckers do not hold."""
 
-    def begin(self, felt: Felt):
-        """Nothing is remembered."""
-        del felt
-        return ()
+def shorten_and_push(anatomy: Anatomy, yaws: Float[Array, " a"]) -> Stroke:
+    """Biology's way: an arm becomes shorter, takes hold, and becomes longer. The numbers were found by trying."""
+    del yaws
+    shorten, elongate, stiffen, first, last = 0.15, 0.2, 0.1, 0.6, 0.8
+    # What lies beyond the suckers that hold has nothing to do, and would whip about.
+    near = anatomy.inside(0.0, last)
+    gather = anatomy.muscles(jnp.repeat(shorten * near[:, None], 4, 1), jnp.zeros(anatomy.count))
+    push = anatomy.muscles(jnp.zeros((anatomy.count, 4)), elongate * near) + stiffened(anatomy, stiffen, last)
+    numbers = (0.9, 0.8, 0.0, 0.4, 0.056)
+    return Stroke(gather[None], push[None], _sucking(anatomy, first, last), *(jnp.asarray(x) for x in numbers))
 
-    def decide(self, time, dt, felt: Felt, memory):
-        """Where in its stroke it is."""
-        del felt, dt
-        wanted = self.stroke(jnp.mod(time, self.stroke.duration), self.share, self.anatomy)
-        return wanted._replace(grip=wanted.grip * self.grip[:, None]), memory
+
+def bend_and_straighten(anatomy: Anatomy, yaws: Float[Array, " a"]) -> Stroke:
+    """The paper's way: an arm lies down in bends, takes hold, and becomes straight."""
+    bend, stiffen, first, last = 0.2, 0.3, 0.6, 0.8
+    side = jnp.where(jnp.sin(yaws) >= 0.0, 1.0, -1.0)  # arms of both sides mirror each other
+    turn = anatomy.inside(0.05, 0.2) - anatomy.inside(0.2, 0.5) + anatomy.inside(0.5, 0.65)
+    level = bend * anatomy.grade * turn * side[:, None]
+    gather = jax.vmap(lambda one: _sideways(anatomy, one))(level)
+    push = stiffened(anatomy, stiffen, last)
+    numbers = (0.9, 0.8, 0.0, 0.4, 0.04)
+    return Stroke(gather, push[None], _sucking(anatomy, first, last), *(jnp.asarray(x) for x in numbers))
+
+
+def _sideways(anatomy: Anatomy, level: Float[Array, " n"]) -> Float[Array, "n m"]:
+    """Bends along the ground, to the left where the level is positive, with half as much of the radial muscles."""
+    zero = jnp.zeros_like(level)
+    sides = jnp.stack([zero, jnp.maximum(level, 0.0), zero, jnp.maximum(-level, 0.0)], -1)
+    return anatomy.muscles(sides, 0.5 * jnp.abs(level))
+
+
+def _sucking(anatomy: Anatomy, first: float, last: float) -> Float[Array, " n"]:
+    """1 for segments between two fractions of the arm."""
+    return jnp.where(anatomy.inside(first, last) > 0.5, 1.0, 0.0)
+
+
+STROKES = {"push": shorten_and_push, "bend": bend_and_straighten}
+"""Ways to crawl, by name."""
 
 
 def shares_for(direction, yaws: Float[Array, " a"]) -> Float[Array, " a"]:
     """How much each arm pushes so that the body goes in a direction [rad]: those behind it, the more the further."""
     behind = -jnp.cos(yaws - direction)
     return jnp.where(behind > _BESIDE, behind / jnp.max(behind), 0.0)
+
+
+class OnTheWay(NamedTuple):
+    """Where a crawl stands."""
+
+    share: Float[Array, " a"]
+    """Of the stroke that is on."""
+    began: Float[Array, ""]
+    """When that stroke began [s]."""
+    believed: Float[Array, " 2"]
+    """Where it will be after that stroke, if all goes as it should [m]."""
+    leg: Int[Array, ""]
+    """The waypoint that it makes for."""
+    strokes: Int[Array, ""]
+    """How many were begun."""
+    arrived: Bool[Array, ""]
+    """At the last waypoint."""
+
+
+class Crawl(AbstractBrain):
+    """Strokes along a path, each with the arms that push the body towards a point ahead, no further than it takes it.
+
+    In closed loop it looks before every stroke where it is and how it is turned. In open loop it believes that every
+    stroke has taken it where it should.
+    """
+
+    stroke: Stroke
+    path: Float[Array, "k 2"]
+    """Waypoints, from the start on [m]."""
+    yaws: Float[Array, " a"]
+    """Where the arms point on the body [rad]."""
+    grip: Float[Array, " a"]
+    """1 for arms whose suckers work, 0 for those whose suckers do not hold."""
+    looks: Float[Array, ""]
+    """1 for closed loop, 0 for open loop."""
+    near: Float[Array, ""]
+    """From a waypoint where it counts as reached [m]."""
+
+    def begin(self, felt: Felt) -> OnTheWay:
+        """The first stroke is due."""
+        zero, none = jnp.zeros(()), jnp.zeros((), int)
+        due = zero - self.stroke.duration
+        return OnTheWay(jnp.zeros(len(self.yaws)), due, self.path[0], none + 1, none, zero > 1.0)
+
+    def decide(self, time, dt, felt: Felt, memory: OnTheWay):
+        """Where in its stroke it is, and which arms push in the next one."""
+        assert felt.pose is not None
+        due = time - memory.began >= self.stroke.duration - 0.5 * dt
+        memory = jax.tree.map(lambda new, old: jnp.where(due, new, old), self._next(time, felt.pose, memory), memory)
+        wanted = self.stroke(time - memory.began, memory.share)
+        return wanted._replace(grip=wanted.grip * self.grip[:, None]), memory
+
+    def _next(self, time, pose: SE3, memory: OnTheWay) -> OnTheWay:
+        """The stroke from here."""
+        here = jnp.where(self.looks > 0.5, pose.position[:2], memory.believed)
+        turned = self.looks * jnp.arctan2(pose.rotation[1, 0], pose.rotation[0, 0])
+        last = len(self.path) - 1
+        reached = _length(self.path[memory.leg] - here) <= self.near
+        leg = jnp.minimum(memory.leg + reached, last)
+        arrived = memory.arrived | (reached & (memory.leg == last))
+        start, end = self.path[leg - 1], self.path[leg]
+        whole = _length(end - start)
+        along = (end - start) / jnp.maximum(whole, 1e-9)
+        done = jnp.dot(here - start, along)
+        gap = start + along * jnp.clip(done + self.stroke.length, 0.0, whole) - here
+        scale = jnp.minimum(_length(gap) / self.stroke.length, 1.0) * jnp.where(arrived, 0.0, 1.0)
+        share = scale * shares_for(jnp.arctan2(gap[1], gap[0]) - turned, self.yaws)
+        ahead = here + scale * self.stroke.length * gap / jnp.maximum(_length(gap), 1e-9)
+        return OnTheWay(share, jnp.asarray(time), ahead, leg, memory.strokes + jnp.where(arrived, 0, 1), arrived)
+
+
+def _length(vector: Float[Array, " 2"]) -> Float[Array, ""]:
+    return jnp.sqrt(jnp.sum(vector**2))

@@ -21,8 +21,7 @@ from hydrostat.mechanics.nodes import Nodes
 from hydrostat.segments import SWELL
 from hydrostat.stepping import AbstractController, State
 from hydrostat.stepping.base import nodes_of, positions, velocities
-from hydrostat.surroundings.floor import Holds
-from hydrostat.surroundings.sea import Sea
+from hydrostat.surroundings.sea import Sea, SeaState
 from hydrostat.surroundings.world import World, WorldState, nodes_ahead
 
 
@@ -47,6 +46,8 @@ class Wanted(NamedTuple):
     activation: Float[Array, "*arms n m"]
     grip: Float[Array, "*arms n"]
     """1 for segments whose suckers shall hold."""
+    jet: Float[Array, ""] | None = None
+    """How hard the mantle shall press its water out, 0 to 1; None where it has no jet."""
 
 
 class AbstractBrain(eqx.Module):
@@ -148,7 +149,7 @@ class Memory(NamedTuple):
     activation: Float[Array, "*arms n m"]
     """Of the muscles, at the step's end."""
     brain: Any
-    world: WorldState | Holds | None
+    world: WorldState | SeaState | None
     """As it was when the step began, and how it answers during the step."""
 
 
@@ -189,7 +190,7 @@ class Nerves(AbstractController):
     """Of every muscle: 1 for a perfect arm."""
     world: World | Sea | None = None
     """None for an arm that meets nothing but what its model says."""
-    start: WorldState | Holds | None = None
+    start: WorldState | SeaState | None = None
     """Of the world."""
 
     def begin(self, state: State) -> Memory:
@@ -209,7 +210,13 @@ class Nerves(AbstractController):
         world = memory.world
         if self.world is not None and world is not None:
             grip = jnp.repeat(wanted.grip.reshape(-1), len(self._arm.skin_at))
-            world = self.world.advance(world, self._nodes(state), grip, dt)  # type: ignore[arg-type]
+            nodes = self._nodes(state)
+            if isinstance(self.world, Sea):
+                assert isinstance(world, SeaState)
+                world = self.world.advance(world, nodes, grip, dt, pose=state.base_pose, jet=wanted.jet)
+            else:
+                assert isinstance(world, WorldState)
+                world = self.world.advance(world, nodes, grip, dt)
         after = Memory(activation, brain, world)
         return self.during(time, dt, state, memory.activation, after), after
 
@@ -240,7 +247,7 @@ class Nerves(AbstractController):
         """The nodes of the arm, or of all arms, that meet the world."""
         return nodes_of(self.model, positions(state), velocities(state), self._inputs(state))
 
-    def _felt(self, state: State, world: WorldState | Holds | None) -> Felt:
+    def _felt(self, state: State, world: WorldState | SeaState | None) -> Felt:
         held = jnp.zeros(state.q.shape[:-1])
         if world is not None:
             held = jnp.max(world.held.reshape(*held.shape, -1), -1)

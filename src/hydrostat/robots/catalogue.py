@@ -50,6 +50,7 @@ ROBOTS = {
         Entry("octopus_arm_arcs", "the same with arcs of constant strain", partial(octopus_arm, kind="strain")),
         Entry("octopus_arm_oblique", "the same with oblique muscles", partial(octopus_arm, oblique=True)),
         Entry("octopus", "eight such arms on a free body (Kang)", octopus),
+        Entry("octopus_swimmer", "the same, its arms pointing down by 40 degrees", partial(octopus, pitch_deg=40.0)),
         Entry("squid", "a body with four soft limbs of 0.6 m, four tendons each (Emet et al.)", squid),
         Entry("squid_grasper", "its grasper limb alone: two segments", partial(squid_limb, "grasper")),
         Entry("squid_camera", "its camera limb alone: one segment", partial(squid_limb, "camera")),

@@ -1,5 +1,6 @@
-"""octopus-crawl: eight arms on a free body that crawls over the ground, with its suckers and without."""
+"""What the scenarios of whole octopuses share: the animal in its sea, its motion, recorded and looked at."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +12,6 @@ import numpy as np
 from hydrostat.actuation import HydrostatMuscles
 from hydrostat.compiling import quick_jit
 from hydrostat.control.commands import Anatomy
-from hydrostat.control.gaits import Crawl, Push, shares_for
 from hydrostat.control.nerves import AbstractBrain, Nerves
 from hydrostat.errors import InputError
 from hydrostat.lie import SE3
@@ -20,9 +20,10 @@ from hydrostat.mechanics.model import GRAVITY, Crown
 from hydrostat.results import Variable, figures
 from hydrostat.robots.build import build_robot
 from hydrostat.robots.build_limbed import crown_model
-from hydrostat.scenarios.arm import muscle_gains, simulate
-from hydrostat.scenarios.base import Outcome, Run
-from hydrostat.stepping import Rows
+from hydrostat.scenarios.arm import muscle_gains, stepper
+from hydrostat.scenarios.base import Run
+from hydrostat.stepping import Rows, Simulation, State
+from hydrostat.stepping.base import rest_state
 from hydrostat.surroundings.contact import ContactLaw
 from hydrostat.surroundings.sea import Mantle, Sea
 from hydrostat.surroundings.suckers import SuckerLaw
@@ -33,6 +34,8 @@ GROUND = ContactLaw(stiffness=50.0, damping=200.0, friction=0.5, slip_speed=0.00
 """Soft, and without bounce; all assumed."""
 _APART = 5  # places along an arm that its parts must be apart to touch
 _FRAMES = 300  # of a replay
+_ROW_S = 0.01  # from row to row, where steps are not longer
+_LOOK = 64  # rows that are looked at together
 _ARM_COLORS = ((214, 96, 77), (230, 162, 60), (62, 128, 146), (120, 122, 180))
 
 
@@ -45,98 +48,155 @@ class Animal:
     anatomy: Anatomy
     yaws: np.ndarray
     """Where its arms point [rad]."""
+    grip: np.ndarray
+    """1 for arms whose suckers work, 0 for those whose suckers do not hold."""
     lag: float
     """Of activation [s]."""
     radius: float
     """Of its body [m]."""
+    notes: list[str]
+    """What it lacks."""
+
+    @property
+    def length(self) -> float:
+        """From the top of its mantle to the tips of its arms, were they all closed [m]."""
+        return self.radius - float(self.model.mounts.position[0, 2]) + float(self.model.arm.arm.length)
 
 
-def animal(run: Run, ground: bool = True) -> Animal:
-    """The octopus of a run, without the arms that it has lost, on the ground or in open water."""
+def animal(run: Run, ground: bool = True, weight: float = 1.0, free: bool = True) -> Animal:
+    """The octopus of a run, without the arms that it has lost.
+
+    **Arguments:** `ground`: whether it lies on the ground, or is in open water; `weight`: by how much of their weight
+    in water body and arms sink; `free`: whether its body moves.
+    """
     spec, settings = run.limbed, run.settings
-    lost = {int(number) for number in settings.lost_arms}
-    if any(not 1 <= number <= len(spec.limbs) for number in lost) or len(lost) >= len(spec.limbs):
-        raise InputError(f"`lost_arms` must name some of the arms 1 to {len(spec.limbs)}, not all; got {sorted(lost)}")
+    lost, failed = (_numbers(run, name) for name in ("lost_arms", "failed_suckers"))
+    if len(lost) == len(spec.limbs):
+        raise InputError(f"`lost_arms` must leave one of the arms 1 to {len(spec.limbs)}; got {sorted(lost)}")
     kept = [i for i in range(len(spec.limbs)) if i + 1 not in lost]
     first = spec.limbs[0].arm
     # Body and arms have one density, so that buoyancy is a share of their weight.
-    weight = np.array(GRAVITY) * (1.0 - DENSITY / first.material.density)
-    model = crown_model(spec, gravity=tuple(weight), points=1, skin_points=1, arms=kept)
+    heavy = weight * np.array(GRAVITY) * (1.0 - DENSITY / first.material.density)
+    model = crown_model(spec, gravity=tuple(heavy), points=1, skin_points=1, arms=kept, free=free)
     radius = (0.75 * spec.body.volume / np.pi) ** (1.0 / 3.0)
     if ground:
         start = jnp.array([0.0, 0.0, radius])
         model = eqx.tree_at(lambda m: m.T_world_body, model, SE3(model.T_world_body.rotation, start))
     assert isinstance(model.arm.muscles, HydrostatMuscles)
     neighbours = _APART if settings.arm_contact else None
-    sea = Sea(Water(), GROUND, Mantle(radius), jnp.zeros(()) if ground else None, SuckerLaw(), model.count, neighbours)
+    floor, suckers = (jnp.zeros(()), SuckerLaw()) if ground else (None, None)
+    sea = Sea(Water(), GROUND, Mantle(radius), floor, suckers, model.count, neighbours)
     axes = np.asarray(model.mounts.rotation)[:, :, 2]
-    lag = build_robot(first).activation_time
-    return Animal(model, sea, Anatomy.of(model.arm.muscles), np.arctan2(axes[:, 1], axes[:, 0]), float(lag), radius)
-
-
-def crawl(run: Run) -> Outcome:
-    """Strokes in one direction, with suckers and, beside it, without."""
-    settings = run.settings
-    octopus = animal(run)
-    stroke = Push.usual()
-    direction = np.deg2rad(settings.direction_deg)
-    share = shares_for(direction, jnp.asarray(octopus.yaws))
-    seconds = settings.strokes * float(stroke.duration)
-    ones = jnp.ones(octopus.model.count)
-    held, slips = (
-        _rows(run, octopus, Crawl(octopus.anatomy, stroke, share, on * ones), seconds, part)
-        for on, part in ((1.0, (0.0, 0.5)), (0.0, (0.5, 1.0)))
-    )
-    moved, without = (_path(rows) for rows in (held, slips))
-    ahead = np.array([np.cos(direction), np.sin(direction)])
-    advance = moved[-1, :2] @ ahead
-    heading = np.arctan2(moved[-1, 1], moved[-1, 0])
-    off = np.angle(np.exp(1j * (heading - direction)))
-    seen = _looked(octopus.model, octopus.radius, held.state)
-    every = max(1, round(float(stroke.duration) / (held.time[1] - held.time[0])))
-    metrics = {
-        "advance_per_stroke_mm": 1e3 * advance / settings.strokes,
-        "advance_without_suckers_mm": 1e3 * float(without[-1, :2] @ ahead) / settings.strokes,
-        "advance_of_strokes_mm": (1e3 * np.diff(moved[::every, :2] @ ahead)).tolist(),
-        "heading_error_deg": abs(float(np.rad2deg(off))),
-        "yaw_deg": float(_yaw(held)[-1]),
-        "penetration_max_radii": float(np.max(seen[2])),
-    }
-    _record(run, held, seen)
-    title = f"octopus-crawl: {settings.strokes} strokes towards {settings.direction_deg:g} deg"
-    return Outcome(
-        metrics,
-        figure=lambda path: _draw(path, held, slips, seen, title),
-        replay=lambda path: _replay(path, held, seen, octopus, title),
-        sim_seconds=2.0 * seconds,
-        dt=1e-3 * settings.dt_ms,
-        steps=2 * (len(held.time) - 1),
+    return Animal(
+        model,
+        sea,
+        Anatomy.of(model.arm.muscles),
+        np.arctan2(axes[:, 1], axes[:, 0]),
+        np.array([0.0 if i + 1 in failed else 1.0 for i in kept]),
+        float(build_robot(first).activation_time),
+        radius,
+        [
+            f"{what} {', '.join(map(str, sorted(which)))}: what follows is without"
+            for what, which in (("lost arms", lost), ("failed suckers of arms", failed))
+            if which
+        ],
     )
 
 
-def _rows(run: Run, octopus: Animal, brain: AbstractBrain, seconds: float, part: tuple[float, float]) -> Rows:
-    """The motion that a brain makes, a row every step."""
+def _numbers(run: Run, name: str) -> set[int]:
+    """Arms that a setting names by their numbers from 1; none where the scenario has no such setting."""
+    count = len(run.limbed.limbs)
+    given = {int(number) for number in getattr(run.settings, name, ())}
+    if any(not 1 <= number <= count for number in given):
+        raise InputError(f"`{name}` must name some of the arms 1 to {count}; got {sorted(given)}")
+    return given
+
+
+def nerves(run: Run, octopus: Animal, brain: AbstractBrain) -> Nerves:
+    """What drives the octopus by a brain."""
     start = octopus.sea.begin(octopus.model.count * octopus.anatomy.count)
     gains = jnp.asarray(muscle_gains(run, octopus.anatomy, octopus.model.count))
-    controller = Nerves(octopus.model, brain, jnp.asarray(octopus.lag), gains, octopus.sea, start)
-    return simulate(run, controller, seconds, share=part)
+    return Nerves(octopus.model, brain, jnp.asarray(octopus.lag), gains, octopus.sea, start)
 
 
-def _path(rows: Rows) -> np.ndarray:
+def move(
+    run: Run,
+    octopus: Animal,
+    brain: AbstractBrain,
+    seconds: float,
+    *,
+    every: int = 1,
+    share: tuple[float, float] = (0.0, 1.0),
+    on_rows: Callable[[Rows], None] | None = None,
+) -> Rows:
+    """The motion that a brain makes, a row every so many steps.
+
+    **Arguments:** `share`: of the scenario's progress that this run is; the first one compiles for all.
+    """
+    controller = nerves(run, octopus, brain)
+    simulation = Simulation(octopus.model, 1e-3 * run.settings.dt_ms, stepper())
+    first, last = share
+    if first == 0.0:
+        with run.compiling("compiling the octopus"):
+            simulation.compile(seconds, controller, every=every)
+    with run.timed():
+        return simulation.run(
+            seconds,
+            controller,
+            every=every,
+            on_rows=on_rows,
+            on_progress=lambda done: run.progress("moving", first + done * (last - first)),
+        )
+
+
+def row_steps(run: Run) -> int:
+    """Steps from row to row."""
+    return max(1, round(_ROW_S / (1e-3 * run.settings.dt_ms)))
+
+
+def way(rows: Rows) -> np.ndarray:
     """Where the body is, from where it began (rows, 3) [m]."""
     position = np.asarray(rows.state.base_pose.position)
     return position - position[0]
 
 
-def _yaw(rows: Rows) -> np.ndarray:
+def yaw(rows: Rows) -> np.ndarray:
     """By how much the body has turned about the vertical [deg]."""
     rotation = np.asarray(rows.state.base_pose.rotation)
     return np.rad2deg(np.unwrap(np.arctan2(rotation[:, 1, 0], rotation[:, 0, 0])))
 
 
+@dataclass(frozen=True)
+class Seen:
+    """All arms as they are drawn, by rows."""
+
+    poses: SE3
+    """Of their plates (rows, arms, plates)."""
+    radii: np.ndarray
+    """(rows, arms, plates) [m]"""
+    depth: np.ndarray
+    """How deep the octopus is in the ground, over the local radius, at most (rows,)."""
+
+    @staticmethod
+    def joined(parts: "list[Seen]") -> "Seen":
+        """One after another."""
+        arrays = [(part.poses, part.radii, part.depth) for part in parts]
+        return Seen(*jax.tree.map(lambda *y: np.concatenate(y), *arrays))
+
+
+def look(octopus: Animal, state: State) -> Seen:
+    """The rows of a motion, looked through some at a time, so that one function does for all lengths."""
+    count = len(state.q)
+    parts = []
+    for begin in range(0, count, _LOOK):
+        index = np.minimum(np.arange(begin, begin + _LOOK), count - 1)
+        found = _looked(octopus.model, octopus.radius, jax.tree.map(lambda y, i=index: jnp.asarray(y[i]), state))
+        parts.append(Seen(*jax.tree.map(lambda y, n=count - begin: np.asarray(y)[:n], found)))
+    return Seen.joined(parts)
+
+
 @quick_jit
-def _looked(model: Crown, radius, state):
-    """Plates of all arms, their radii, and how deep the octopus is in the ground, over the local radius, by rows."""
+def _looked(model: Crown, radius, state: State):
     section = model.arm.arm.section
     rest = jnp.concatenate([section.radius_base[:1], section.radius_tip])
 
@@ -156,68 +216,83 @@ def _looked(model: Crown, radius, state):
     return jax.lax.map(of_row, state)
 
 
-def _record(run: Run, rows: Rows, seen) -> None:
-    """Write the rows of the run with suckers."""
-    poses, _, _ = seen
-    arms, plates = np.asarray(poses.position).shape[1:3]
-    variables = [
-        Variable("body", ("axis",), (3,), "m", "centre of the body in the world"),
-        Variable("yaw", (), (), "deg", "turn of the body about the vertical"),
-        Variable("plate_position", ("arm", "plate", "axis"), (arms, plates, 3), "m", "ends of the segments"),
-        Variable("held", ("arm", "segment"), (arms, plates - 1), "1", "1 where suckers hold the ground"),
-    ]
-    attributes = {"scenario": "octopus-crawl", "robot": run.limbed.name}
-    with run.recorder(variables, len(rows.time), attributes=attributes) as recorder:
-        recorder.append(
+class Witness:
+    """Looks at rows as they come, and records them: what was seen is not lost where the motion ends early."""
+
+    def __init__(self, run: Run, octopus: Animal, seconds: float, every: int, scenario: str):
+        self._octopus: Animal = octopus
+        self._parts: list[Seen] = []
+        rows = -(-max(round(seconds / (1e-3 * run.settings.dt_ms)), 1) // every) + 1
+        plates, arms = octopus.anatomy.count + 1, octopus.model.count
+        variables = [
+            Variable("body", ("axis",), (3,), "m", "centre of the body in the world"),
+            Variable("body_rotation", ("row", "axis"), (3, 3), "1", "from the body's axes to the world's"),
+            Variable("plate_position", ("arm", "plate", "axis"), (arms, plates, 3), "m", "ends of the segments"),
+            Variable("held", ("arm", "segment"), (arms, plates - 1), "1", "1 where suckers hold the ground"),
+        ]
+        attributes = {"scenario": scenario, "robot": run.limbed.name}
+        self._recorder = run.recorder(variables, rows, attributes=attributes)
+        with run.compiling("compiling the view of it"):
+            look(octopus, jax.tree.map(lambda y: jnp.asarray(y)[None], rest_state(octopus.model)))
+
+    def __enter__(self) -> "Witness":
+        self._recorder.__enter__()
+        return self
+
+    def __exit__(self, *error) -> None:
+        self._recorder.__exit__(*error)
+
+    def __call__(self, rows: Rows) -> None:
+        """Rows that have come."""
+        seen = look(self._octopus, rows.state)
+        self._parts.append(seen)
+        self._recorder.append(
             rows.time,
             body=np.asarray(rows.state.base_pose.position),
-            yaw=_yaw(rows),
-            plate_position=np.asarray(poses.position),
-            held=np.asarray(rows.memory.world.held).reshape(len(rows.time), arms, -1),
+            body_rotation=np.asarray(rows.state.base_pose.rotation),
+            plate_position=np.asarray(seen.poses.position),
+            held=holds(rows, self._octopus),
         )
 
-
-def _draw(path: Path, rows: Rows, without: Rows, seen, title: str) -> None:
-    """From above at four moments, and the way of the body."""
-    figure = figures.new_figure(13.0, 7.0)
-    figure.suptitle(title, x=0.01, ha="left", fontsize=11)
-    grid = figure.add_gridspec(2, 4)
-    positions = 1e3 * np.asarray(seen[0].position)
-    body = 1e3 * np.asarray(rows.state.base_pose.position)
-    held = np.asarray(rows.memory.world.held).reshape(*positions.shape[:2], -1)
-    for column, row in enumerate(np.linspace(0, len(rows.time) - 1, 5).astype(int)[1:]):
-        axes = figure.add_subplot(grid[0, column])
-        for arm, points in enumerate(positions[row]):
-            axes.plot(points[:, 0], points[:, 1], color=figures.COLORS[arm % len(figures.COLORS)], linewidth=1.6)
-            on = held[row, arm] > 0.0
-            axes.plot(*points[1:][on][:, :2].T, "o", color="#33322e", markersize=3)
-        axes.plot(*body[: row + 1, :2].T, color="#33322e", linewidth=0.8)
-        axes.set_aspect("equal")
-        figures.style_axes(axes, f"from above, {rows.time[row]:.2f} s", "x [mm]", "y [mm]")
-    way = figure.add_subplot(grid[1, :2])
-    for one, label, color in ((rows, "with suckers", 0), (without, "without", 2)):
-        way.plot(one.time, 1e3 * np.linalg.norm(_path(one)[:, :2], axis=1), color=figures.COLORS[color], label=label)
-    way.legend(fontsize=8, frameon=False)
-    figures.style_axes(way, "distance of the body from its start", "time [s]", "[mm]")
-    turn = figure.add_subplot(grid[1, 2:])
-    turn.plot(rows.time, _yaw(rows), color=figures.COLORS[1])
-    figures.style_axes(turn, "turn of the body", "time [s]", "[deg]")
-    figures.save(figure, path)
+    @property
+    def seen(self) -> Seen:
+        """All so far."""
+        return Seen.joined(self._parts)
 
 
-def _replay(path: Path, rows: Rows, seen, octopus: Animal, title: str) -> None:
+def holds(rows: Rows, octopus: Animal) -> np.ndarray:
+    """1 where suckers hold the ground (rows, arms, segments)."""
+    return np.asarray(rows.memory.world.held).reshape(len(rows.time), octopus.model.count, -1)
+
+
+def draw_above(axes, rows: Rows, row: int, seen: Seen, octopus: Animal) -> None:
+    """The octopus from above, where its suckers hold, and the way that it has come."""
+    positions, body = 1e3 * np.asarray(seen.poses.position[row]), 1e3 * np.asarray(rows.state.base_pose.position)
+    held = holds(rows, octopus)[row]
+    for arm, points in enumerate(positions):
+        axes.plot(points[:, 0], points[:, 1], color=figures.COLORS[arm % len(figures.COLORS)], linewidth=1.6)
+        axes.plot(*points[1:][held[arm] > 0.0][:, :2].T, "o", color="#33322e", markersize=3)
+    axes.plot(*body[: row + 1, :2].T, color="#33322e", linewidth=0.8)
+    axes.set_aspect("equal")
+    figures.style_axes(axes, f"from above, {rows.time[row]:.2f} s", "x [mm]", "y [mm]")
+
+
+def replay(path: Path, rows: Rows, seen: Seen, octopus: Animal, title: str, lines: tuple[Line, ...] = ()) -> None:
     """All arms and the body in motion."""
     step = max(1, -(-len(rows.time) // _FRAMES))
-    poses, radii, _ = seen
-    positions, rotations, radii = (np.asarray(y)[::step] for y in (poses.position, poses.rotation, radii))
+    positions, rotations, radii = (np.asarray(y)[::step] for y in (*_arrays(seen.poses), seen.radii))
     tubes = [
         Tube(f"arm {i + 1}", positions[:, i], rotations[:, i], radii[:, i], _ARM_COLORS[i % len(_ARM_COLORS)])
         for i in range(octopus.model.count)
     ]
-    centre, turn = (np.asarray(y)[::step] for y in (rows.state.base_pose.position, rows.state.base_pose.rotation))
+    centre, turn = (np.asarray(y)[::step] for y in _arrays(rows.state.base_pose))
     along = np.linspace(-0.999, 0.999, 17)
     spots = centre[:, None] + octopus.radius * along[None, :, None] * turn[:, None, :, 2]
     wide = octopus.radius * np.sqrt(1.0 - along**2)
     tubes.append(Tube("body", spots, np.repeat(turn[:, None], len(along), 1), wide, (201, 120, 100)))
     trail = Line("path of the body", centre, color=(120, 120, 120), width=0.0008)
-    write_replay(path, rows.time[::step], tubes, [trail], title=title)
+    write_replay(path, rows.time[::step], tubes, [trail, *lines], title=title)
+
+
+def _arrays(pose: SE3):
+    return pose.position, pose.rotation

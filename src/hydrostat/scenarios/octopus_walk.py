@@ -1,0 +1,103 @@
+"""octopus-walk-path: an octopus crawls along waypoints, and looks before every stroke where it is."""
+
+from pathlib import Path
+
+import jax.numpy as jnp
+import numpy as np
+
+from hydrostat.control.gaits import STROKES
+from hydrostat.control.paths import read_points
+from hydrostat.errors import InputError
+from hydrostat.results import figures
+from hydrostat.scenarios.base import Outcome, Run
+from hydrostat.scenarios.octopus import Animal, Seen, Witness, animal, draw_above, move, replay, yaw
+from hydrostat.scenarios.octopus_crawl import crawling
+from hydrostat.stepping import Rows
+from hydrostat.viewer import Line
+
+_SQUARE = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0), (0.0, 0.0))
+_RESERVE = 1.3  # by how many more strokes than its length asks for the path may take
+_ROW_S = 0.05
+
+
+def walk_path(run: Run) -> Outcome:
+    """Along the whole path, or as far as it comes."""
+    settings = run.settings
+    octopus = animal(run)
+    path = _waypoints(settings)
+    stroke = STROKES[settings.gait](octopus.anatomy, jnp.asarray(octopus.yaws))
+    length = float(np.sum(np.linalg.norm(np.diff(path, axis=0), axis=1)))
+    strokes = int(np.ceil(_RESERVE * length / float(stroke.length))) + len(path)
+    seconds, dt = strokes * float(stroke.duration), 1e-3 * settings.dt_ms
+    every = max(1, round(_ROW_S / dt))
+    brain = crawling(octopus, stroke, path, looks=True)
+    with Witness(run, octopus, seconds, every, "octopus-walk-path") as witness:
+        rows = move(run, octopus, brain, seconds, every=every, on_rows=witness)
+    seen = witness.seen
+    arrived = np.asarray(rows.memory.brain.arrived)
+    last = int(np.argmax(arrived)) if arrived.any() else len(arrived) - 1
+    position = np.asarray(rows.state.base_pose.position)[:, :2]
+    off = distance_to(position[: last + 1], path)
+    metrics = {
+        "path_error_max_mm": 1e3 * float(off.max()),
+        "path_error_mean_mm": 1e3 * float(off.mean()),
+        "arrived": bool(arrived.any()),
+        "end_error_mm": 1e3 * float(np.linalg.norm(position[-1] - path[-1])),
+        "path_length_m": length,
+        "strokes": int(rows.memory.brain.strokes[-1]),
+        "walk_s": float(rows.time[last]),
+        "speed_mm_s": 1e3 * length / float(rows.time[last]),
+        "yaw_deg": float(yaw(rows)[-1]),
+        "penetration_max_radii": float(np.max(seen.depth)),
+    }
+    notes = list(octopus.notes)
+    if not arrived.any():
+        notes.append(f"it did not arrive within {strokes} strokes; {metrics['end_error_mm']:.0f} mm were left")
+    title = f"octopus-walk-path: {length:.3g} m in {metrics['strokes']} strokes"
+    lines = (Line("waypoints", np.column_stack([path, np.zeros(len(path))]), color=(70, 110, 60), width=0.0015),)
+    return Outcome(
+        metrics,
+        figure=lambda file: _draw(file, rows, seen, octopus, path, off, title),
+        replay=lambda file: replay(file, rows, seen, octopus, title, lines),
+        sim_seconds=seconds,
+        dt=dt,
+        steps=every * (len(rows.time) - 1),
+        notes=notes,
+    )
+
+
+def _waypoints(settings) -> np.ndarray:
+    """The square, or the points of a file, which begin where the octopus is."""
+    if not settings.path_file:
+        return settings.side_m * np.array(_SQUARE)
+    points = read_points(settings.path_file, least=2)[:, :2]
+    points = points - points[0]
+    gaps = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    if gaps.min() < 1e-3:
+        raise InputError(f"waypoints must be 1 mm apart at least; point {int(np.argmin(gaps)) + 2} is not")
+    return points
+
+
+def distance_to(points: np.ndarray, path: np.ndarray) -> np.ndarray:
+    """How far points are from a line of straight legs."""
+    start, leg = path[:-1], np.diff(path, axis=0)
+    along = np.einsum("pkj,kj->pk", points[:, None] - start, leg) / np.sum(leg**2, axis=1)
+    nearest = start + np.clip(along, 0.0, 1.0)[..., None] * leg
+    return np.linalg.norm(points[:, None] - nearest, axis=-1).min(axis=1)
+
+
+def _draw(file: Path, rows: Rows, seen: Seen, octopus: Animal, path: np.ndarray, off: np.ndarray, title: str) -> None:
+    """The path, the way, and how far apart they were."""
+    figure = figures.new_figure(12.0, 6.0)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11)
+    grid = figure.add_gridspec(2, 2)
+    axes = figure.add_subplot(grid[:, 0])
+    draw_above(axes, rows, len(rows.time) - 1, seen, octopus)
+    axes.plot(*(1e3 * path).T, "--", color=figures.COLORS[2], linewidth=1.0)
+    axes = figure.add_subplot(grid[0, 1])
+    axes.plot(rows.time[: len(off)], 1e3 * off, color=figures.COLORS[0])
+    figures.style_axes(axes, "distance from the path", "time [s]", "[mm]")
+    axes = figure.add_subplot(grid[1, 1])
+    axes.plot(rows.time, yaw(rows), color=figures.COLORS[1])
+    figures.style_axes(axes, "turn of the body", "time [s]", "[deg]")
+    figures.save(figure, file)
