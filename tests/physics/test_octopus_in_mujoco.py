@@ -42,9 +42,10 @@ def joint_springs(model: Crown) -> tuple[np.ndarray, np.ndarray]:
 
 
 def full_torques(model: Crown, bend: float) -> np.ndarray:
-    """Torques on the tilts of all segments [N m], (arms, n, 2); against springs alone the first arm would bend by `bend` [rad].
+    """Torques on the tilts of all segments [N m], (arms, n, 2).
 
-    Each arm bends another way, winding, and the further the higher its number.
+    Each arm bends another way, winding, and the further the higher its number; against the springs alone the first one
+    would come to rest bent by `bend` [rad].
     """
     arm, place = np.arange(8)[:, None], (np.arange(20) + 0.5) / 20
     azimuth = (arm - 3.5) * (np.deg2rad(25.0) + 0.4 * place)
