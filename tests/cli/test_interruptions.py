@@ -15,10 +15,14 @@ import hydrostat
 MOVES = 2_000_000  # more than any of these runs gets to
 
 
+@pytest.fixture(autouse=True)
+def ctrl_c_is_heard():
+    """A shell that starts the tests in the background has them ignore Ctrl-C, and what is ignored is inherited."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def start(folder):
     command = [sys.executable, "-m", "hydrostat.cli", "run", "tentacle-repeatability", "--no-figures", "--json"]
-    # A shell that starts the tests in the background has them ignore Ctrl-C, and what is ignored is inherited.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     return subprocess.Popen(
         [*command, "--set", f"moves={MOVES}", "--out", str(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )

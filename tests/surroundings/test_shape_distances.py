@@ -158,7 +158,8 @@ def test_normal_is_the_gradient_and_leads_to_the_closest_point(name):
     surface = surface_of(shape, ALL)
     gradient = derivatives_of(shape, ALL).distance[1]
     np.testing.assert_allclose(gradient, surface.normal, atol=1e-13)
-    np.testing.assert_allclose(np.linalg.norm(surface.normal, axis=-1), 1.0, rtol=1e-14)
+    # The compiler may take one over a root by Newton's method, which on some processors is good to 2e-14.
+    np.testing.assert_allclose(np.linalg.norm(surface.normal, axis=-1), 1.0, rtol=1e-13)
     np.testing.assert_allclose(surface.closest + surface.distance[:, None] * surface.normal, ALL, atol=1e-14)
     # The closest point is on the surface; a ulp off it, the nearest face or end may be another one, but as near.
     np.testing.assert_allclose(surface_of(shape, surface.closest).distance, 0.0, atol=1e-14)

@@ -38,6 +38,10 @@ class Felt(NamedTuple):
     """Of the body that carries the arms."""
     twist: Float[Array, " 6"] | None = None
     """Of the body, in its own axes."""
+    taken: Float[Array, "*arms n"] | None = None
+    """1 for segments whose suckers hold prey; None where there is none."""
+    prey: Float[Array, " 3"] | None = None
+    """Where it is seen [m]."""
 
 
 class Wanted(NamedTuple):
@@ -48,6 +52,8 @@ class Wanted(NamedTuple):
     """1 for segments whose suckers shall hold."""
     jet: Float[Array, ""] | None = None
     """How hard the mantle shall press its water out, 0 to 1; None where it has no jet."""
+    take: Float[Array, "*arms n"] | None = None
+    """1 for segments whose suckers shall hold prey; None where there is none."""
 
 
 class AbstractBrain(eqx.Module):
@@ -209,11 +215,11 @@ class Nerves(AbstractController):
         activation = aim + (memory.activation - aim) * kept
         world = memory.world
         if self.world is not None and world is not None:
-            grip = jnp.repeat(wanted.grip.reshape(-1), len(self._arm.skin_at))
-            nodes = self._nodes(state)
+            nodes, grip = self._nodes(state), self._of_nodes(wanted.grip)
             if isinstance(self.world, Sea):
                 assert isinstance(world, SeaState)
-                world = self.world.advance(world, nodes, grip, dt, pose=state.base_pose, jet=wanted.jet)
+                take = None if wanted.take is None else self._of_nodes(wanted.take)
+                world = self.world.advance(world, nodes, self._body(state), grip, dt, jet=wanted.jet, take=take)
             else:
                 assert isinstance(world, WorldState)
                 world = self.world.advance(world, nodes, grip, dt)
@@ -228,8 +234,7 @@ class Nerves(AbstractController):
         given = no_inputs(self.model)
         if self.world is not None and after.world is not None:
             ahead = nodes_ahead(self._nodes(state), dt)
-            body = body_node(base_of(self.model, positions(state), velocities(state), self._inputs(state)))
-            around = self.world.around(after.world, ahead, dt, body)  # type: ignore[arg-type]
+            around = self.world.around(after.world, ahead, dt, self._body(state))  # type: ignore[arg-type]
             given = given._replace(surroundings=around)
         return Ramp(given, before, after.activation, jnp.asarray(time), jnp.asarray(dt))
 
@@ -247,10 +252,24 @@ class Nerves(AbstractController):
         """The nodes of the arm, or of all arms, that meet the world."""
         return nodes_of(self.model, positions(state), velocities(state), self._inputs(state))
 
+    def _body(self, state: State) -> Nodes:
+        """The body's origin."""
+        return body_node(base_of(self.model, positions(state), velocities(state), self._inputs(state)))
+
+    def _of_nodes(self, segments: Float[Array, "*arms n"]) -> Float[Array, " nodes"]:
+        """What is said of segments, said of all their nodes."""
+        return jnp.repeat(segments.reshape(-1), len(self._arm.skin_at))
+
     def _felt(self, state: State, world: WorldState | SeaState | None) -> Felt:
-        held = jnp.zeros(state.q.shape[:-1])
-        if world is not None:
-            held = jnp.max(world.held.reshape(*held.shape, -1), -1)
+        shape = state.q.shape[:-1]
+
+        def of_segments(held):
+            return jnp.max(held.reshape(*shape, -1), -1)
+
+        held = jnp.zeros(shape) if world is None else of_segments(world.held)
+        taken = prey = None
+        if isinstance(world, SeaState) and world.prey is not None:
+            taken, prey = of_segments(world.prey.held[:-1]), world.prey.ball.position
         # A swell is the last mode.
         k = len([mode for mode in self._arm.arm.segments.modes if mode != SWELL])
-        return Felt(state.q[..., :k], state.v[..., :k], held, state.base_pose, state.base_twist)
+        return Felt(state.q[..., :k], state.v[..., :k], held, state.base_pose, state.base_twist, taken, prey)

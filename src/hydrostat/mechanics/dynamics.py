@@ -39,6 +39,7 @@ from hydrostat.mechanics.motion import (
     nodes_per_arm,
     over_arms,
     relative_to_free_fall,
+    skin_is_tips,
     skin_nodes,
     summed,
     total,
@@ -103,10 +104,10 @@ def residual(model: AnyModel, x: Coordinates, v: Coordinates, a: Coordinates, in
 
     def of_arm(arm: Model, mount, met, q, qd, qdd, force, follower, torque, wires, activation):
         motion, skin = moving(arm, mount, met, q, qd, qdd)
-        at_base, on_q = _local_wrenches(arm, motion, qdd, force, follower, skin, water, model.gravity)
+        at_base, on_q, at_tip = _local_wrenches(arm, motion, qdd, force, follower, skin, water, model.gravity)
         on_q = on_q + elastic_forces(arm, q, qd) + wire_forces(arm, q, qd, wires) - torque
         on_q = on_q + muscle_forces(arm, q, qd, activation) + girth_forces(arm, q, qd, qdd)
-        F, on_q = _to_base(motion.tips, at_base, on_q)
+        F, on_q = _to_base(motion.tips, at_tip, at_base, on_q)
         on_q = jnp.where(arm.arm.segments.free, on_q, qdd)
         return (F if mount is None else gathered_wrench(mount, F)), on_q
 
@@ -159,7 +160,7 @@ def _on_body(base: BaseMotion, inputs: Inputs) -> NodeForces | None:
 def _local_wrenches(
     arm: Model, motion: Motion, a, force, follower, skin: NodeForces | None, water: Entrained | None, gravity
 ):
-    """What the masses of each segment need, less the loads: on its base and on its own coordinates."""
+    """What the masses of each segment need, less the loads: on its base, on its own coordinates, and at its tip."""
 
     def moving(points: Points, V_base, A_base, a):
         V = carried_twist(points.T, V_base) + points.Jv
@@ -178,13 +179,17 @@ def _local_wrenches(
     at_base = jnp.sum(gathered_wrench(motion.inner.T, f), 1)
     on_q = jnp.sum(_projected(motion.inner.J, f), 1)
 
-    # Surroundings, at the nodes of the skin.
+    # Surroundings, at the nodes of the skin. What acts on a tip goes the way of what the next segment hands down.
+    at_tip = jnp.zeros_like(at_base)
     if skin is not None:
         shape = motion.skin.Jv.shape
-        R = small.matmul(motion.T_world.rotation[:, None], motion.skin.T.rotation)
+        R = motion.T_skin.rotation
         f = -_in_axes(R, skin.torque.reshape(*shape[:2], 3), skin.force.reshape(*shape[:2], 3))
-        at_base = at_base + jnp.sum(gathered_wrench(motion.skin.T, f), 1)
-        on_q = on_q + jnp.sum(_projected(motion.skin.J, f), 1)
+        if skin_is_tips(arm):
+            at_tip = f[:, 0]
+        else:
+            at_base = at_base + jnp.sum(gathered_wrench(motion.skin.T, f), 1)
+            on_q = on_q + jnp.sum(_projected(motion.skin.J, f), 1)
 
     # Lumped masses and loads, wherever they sit.
     for places, points in ((arm.lumps, motion.lumps), (arm.loads, motion.loads)):
@@ -199,7 +204,7 @@ def _local_wrenches(
         member = _membership(arm, i)
         at_base = at_base + _collected(member, gathered_wrench(points.T, f))
         on_q = on_q + _collected(member, _projected(points.J, f))
-    return at_base, on_q
+    return at_base, on_q, at_tip
 
 
 def _in_axes(R, moment, force) -> Float[Array, "... 6"]:
@@ -224,15 +229,16 @@ def _collected(member: Float[Array, "m n"], values: Float[Array, "m *shape"]) ->
     return jnp.sum(weights * values[:, None], 0)
 
 
-def _to_base(tips: Points, at_base, on_q):
+def _to_base(tips: Points, at_tip, at_base, on_q):
     """Tip to base: the wrench on the arm's base, and the forces on all coordinates."""
 
     def gather(F, inputs):
-        T, J, f_base, f_q = inputs
+        T, J, f_tip, f_base, f_q = inputs
+        F = F + f_tip
         return gathered_wrench(T, F) + f_base, f_q + _projected(J, F)
 
-    count = at_base.shape[0]
-    return jax.lax.scan(gather, jnp.zeros(6), (tips.T, tips.J, at_base, on_q), reverse=True, unroll=unrolling(count))
+    each = (tips.T, tips.J, at_tip, at_base, on_q)
+    return jax.lax.scan(gather, jnp.zeros(6), each, reverse=True, unroll=unrolling(at_base.shape[0]))
 
 
 @eqx.filter_jit
@@ -267,9 +273,8 @@ def factor(model: AnyModel, x: Coordinates, v: Coordinates, c_v, c_q, inputs: In
         felt = total(model, inertia) + jnp.diag(model.base_inertia)
         outside = _on_body(base, inputs)
         if outside is not None:
-            turn = _turned_twice(base.T.rotation)
-            resisting = c_v * outside.damping[0] + c_q * outside.stiffness[0]
-            felt = felt + small.matmul(turn.T, small.matmul(resisting, turn))
+            resisting = c_v * outside.damping + c_q * outside.stiffness
+            felt = felt + _in_axes_twice(base.T.rotation[None], resisting)[0]
         own = small.inverse_positive(small.matmul(J.T, small.matmul(felt, J)))
     factors = Factors(arms, mounts_of(model), own, J, None)
     return factors._replace(wires=_factor_wires(model, factors, x, v, c_v, c_q, inputs))
@@ -289,14 +294,20 @@ def _factor_arm(arm: Model, motion: Motion, local, skin: NodeForces | None, wate
         member = _membership(arm, arm.lumps.segment)
         more = (_collected(member, y) for y in _mass_blocks(motion.lumps, arm.lump_inertia))
         bb, bq, qq = (one + other for one, other in zip((bb, bq, qq), more, strict=True))
+    at_tip = jnp.zeros((arm.arm.count, 6, 6))
     if skin is not None:
-        more = (jnp.sum(y, 1) for y in _skin_blocks(motion, skin, c_v, c_q))
-        bb, bq, qq = (one + other for one, other in zip((bb, bq, qq), more, strict=True))
+        added = c_v * skin.damping + c_q * skin.stiffness
+        if skin_is_tips(arm):
+            at_tip = _in_axes_twice(motion.T_skin.rotation[:, 0], once(added))
+        else:
+            more = (jnp.sum(y, 1) for y in _skin_blocks(motion, added))
+            bb, bq, qq = (one + other for one, other in zip((bb, bq, qq), more, strict=True))
         bb = bb + c_q * _tightened(arm, motion, skin)
     qq = qq + local
 
     def eliminate(inertia, inputs):
-        T, J, bb, bq, qq = inputs
+        T, J, at_tip, bb, bq, qq = inputs
+        inertia = inertia + at_tip
         IJ = small.matmul(inertia, J)
         qq = qq + small.matmul(J.T, IJ)
         U = bq + jnp.swapaxes(gathered_wrench(T, IJ.T), -1, -2)
@@ -307,7 +318,7 @@ def _factor_arm(arm: Model, motion: Motion, local, skin: NodeForces | None, wate
         return inertia, (U, Dinv)
 
     tips = motion.tips
-    blocks = once((bb, bq, qq))
+    blocks = once((at_tip, bb, bq, qq))
     inertia, (U, Dinv) = jax.lax.scan(
         eliminate, jnp.zeros((6, 6)), (tips.T, tips.J, *blocks), reverse=True, unroll=unrolling(arm.arm.count)
     )
@@ -359,12 +370,18 @@ def _crossed(p: Float[Array, "... 3"], columns: Float[Array, "... 3 3"]) -> Floa
     return jnp.swapaxes(small.cross(p[..., None, :], jnp.swapaxes(columns, -1, -2)), -1, -2)
 
 
-def _skin_blocks(motion: Motion, skin: NodeForces, c_v, c_q):
+def _in_axes_twice(R: Float[Array, "n 3 3"], S: Float[Array, "n 6 6"]) -> Float[Array, "n 6 6"]:
+    """A matrix from twists to wrenches, given in world axes, in the axes R."""
+    turned = jnp.swapaxes(R, -1, -2)
+    rows = [[small.matmul(turned, small.matmul(S[:, i : i + 3, j : j + 3], R)) for j in (0, 3)] for i in (0, 3)]
+    return jnp.concatenate([jnp.concatenate(row, -1) for row in rows], -2)
+
+
+def _skin_blocks(motion: Motion, added: Float[Array, "m 6 6"]):
     """The same blocks for what the surroundings add to the inertia of a node, c_v C + c_q K."""
     shape = motion.skin.Jv.shape
-    R = small.matmul(motion.T_world.rotation[:, None], motion.skin.T.rotation)
-    S = once((c_v * skin.damping + c_q * skin.stiffness).reshape(*shape[:2], 6, 6))
-    turn = _turned_twice(R)
+    S = once(added.reshape(*shape[:2], 6, 6))
+    turn = _turned_twice(motion.T_skin.rotation)
     X = motion.skin.T.inverse().adjoint()
     W = once(small.matmul(turn, jnp.concatenate([X, motion.skin.J], -1)))
     M = small.matmul(jnp.swapaxes(W, -1, -2), once(small.matmul(S, W)))
@@ -393,11 +410,11 @@ def solve(factors: Factors, force: Coordinates) -> Coordinates:
         A = A_body if mount is None else carried_twist(mount, A_body)
         return (jax.lax.scan(spread, A, (*arm, u), unroll=unrolling(len(u)))[1],)
 
-    on_base, own = over_arms(factors.mounts, tip_to_base, factors.arms, force.q)
+    on_base, own = over_arms(factors.mounts, tip_to_base, factors.arms, force.q, together=True)
     on_base = on_base if factors.mounts is None else summed(on_base)
     base = small.matvec(factors.base, force.base - small.matvec(factors.J_base.T, on_base))
     A_body = small.matvec(factors.J_base, base)
-    (a,) = over_arms(factors.mounts, base_to_tip, factors.arms, own)
+    (a,) = over_arms(factors.mounts, base_to_tip, factors.arms, own, together=True)
     found = Coordinates(a, base)
     return found if factors.wires is None else _with_wires(factors.wires, found)
 

@@ -64,6 +64,10 @@ class Motion(NamedTuple):
     """Body twists of the segments' bases."""
     A: Float[Array, "n 6"]
     """Body accelerations of the segments' bases."""
+    T_skin: SE3
+    """Of the nodes that meet the surroundings, in the world (n, c)."""
+    V_skin: Float[Array, "n c 6"]
+    """Their body twists."""
 
 
 def mounts_of(model: AnyModel) -> PerArm:
@@ -71,15 +75,23 @@ def mounts_of(model: AnyModel) -> PerArm:
     return None if isinstance(model, Model) else model.mounts
 
 
-def over_arms(mounts: PerArm, function, *values: PerArm) -> tuple:
-    """function(mount, values of an arm ...) for every arm: what it returns, a plain tuple, with each entry per arm."""
+def over_arms(mounts: PerArm, function, *values: PerArm, together: bool = False) -> tuple:
+    """function(mount, values of an arm ...) for every arm: what it returns, a plain tuple, with each entry per arm.
+
+    **Arguments:** `together`: whether equal arms take each operation side by side, instead of one arm after another:
+    faster for short scans of few numbers, slower where there is much to compute.
+    """
     if mounts is None:
         return function(None, *values)
     if isinstance(mounts, tuple):
         each = [function(mount, *own) for mount, *own in zip(mounts, *values, strict=True)]
         return tuple(zip(*each, strict=True))
     arrays, static = eqx.partition((mounts, *values), eqx.is_array)
-    return jax.lax.map(lambda own: function(*eqx.combine(own, static)), arrays)
+
+    def of_arm(own):
+        return function(*eqx.combine(own, static))
+
+    return jax.vmap(of_arm)(arrays) if together else jax.lax.map(of_arm, arrays)
 
 
 def each_arm(model: AnyModel, function, *values: PerArm) -> tuple:
@@ -168,8 +180,19 @@ def arm_motion(model: Model, q, v, a, base: BaseMotion) -> Motion:
         A_new = carried_twist(T_tip, A) + Ja + bracket(V_new, Jv)
         return (T @ T_tip, V_new, A_new), (T, V, A)
 
-    _, bases = jax.lax.scan(advance, tuple(base), (tips.T, tips.Jv, Ja), unroll=unrolling(model.arm.count))
-    return Motion(inner, skin, tips, lumps, loads, *bases)
+    last, bases = jax.lax.scan(advance, tuple(base), (tips.T, tips.Jv, Ja), unroll=unrolling(model.arm.count))
+    if skin_is_tips(model):
+        # Where a segment ends the next one begins.
+        T_skin, V_skin = jax.tree.map(lambda y, end: jnp.concatenate([y[1:], end[None]])[:, None], bases[:2], last[:2])
+    else:
+        T_skin = jax.tree.map(lambda y: y[:, None], bases[0]) @ skin.T
+        V_skin = carried_twist(skin.T, bases[1][:, None]) + skin.Jv
+    return Motion(inner, skin, tips, lumps, loads, *bases, T_skin, V_skin)
+
+
+def skin_is_tips(model: Model) -> bool:
+    """Whether an arm meets its surroundings at the ends of its segments alone."""
+    return model.skin_at == (model.tip_at,)
 
 
 def _all_points(model: Model, q, v) -> list[Points]:
@@ -204,8 +227,7 @@ def stretch_of(model: Model, q: Float[Array, "n k"]) -> Float[Array, " n"]:
 
 def skin_nodes(model: Model, motion: Motion, q: Float[Array, "n k"]) -> Nodes:
     """The nodes of one arm, in world axes."""
-    V = carried_twist(motion.skin.T, motion.V[:, None]) + motion.skin.Jv
-    T = jax.tree.map(lambda y: y[:, None], motion.T_world) @ motion.skin.T
+    T, V = motion.T_skin, motion.V_skin
     section = model.arm.section
     radius = section.radius_base[:, None] + model.skin * (section.radius_tip - section.radius_base)[:, None]
     stretch = stretch_of(model, q)

@@ -112,9 +112,9 @@ def _numbers(run: Run, name: str) -> set[int]:
     return given
 
 
-def nerves(run: Run, octopus: Animal, brain: AbstractBrain) -> Nerves:
-    """What drives the octopus by a brain."""
-    start = octopus.sea.begin(octopus.model.count * octopus.anatomy.count)
+def nerves(run: Run, octopus: Animal, brain: AbstractBrain, prey_at=(0.0, 0.0, 0.0)) -> Nerves:
+    """What drives the octopus by a brain; `prey_at`: where its prey is, if there is any."""
+    start = octopus.sea.begin(octopus.model.count * octopus.anatomy.count, prey_at)
     gains = jnp.asarray(muscle_gains(run, octopus.anatomy, octopus.model.count))
     return Nerves(octopus.model, brain, jnp.asarray(octopus.lag), gains, octopus.sea, start)
 
@@ -128,12 +128,14 @@ def move(
     every: int = 1,
     share: tuple[float, float] = (0.0, 1.0),
     on_rows: Callable[[Rows], None] | None = None,
+    prey_at=(0.0, 0.0, 0.0),
 ) -> Rows:
     """The motion that a brain makes, a row every so many steps.
 
-    **Arguments:** `share`: of the scenario's progress that this run is; the first one compiles for all.
+    **Arguments:** `share`: of the scenario's progress that this run is; the first one compiles for all; `prey_at`:
+    where its prey is, if there is any.
     """
-    controller = nerves(run, octopus, brain)
+    controller = nerves(run, octopus, brain, prey_at)
     simulation = Simulation(octopus.model, 1e-3 * run.settings.dt_ms, stepper())
     first, last = share
     if first == 0.0:
@@ -277,11 +279,19 @@ def draw_above(axes, rows: Rows, row: int, seen: Seen, octopus: Animal) -> None:
     figures.style_axes(axes, f"from above, {rows.time[row]:.2f} s", "x [mm]", "y [mm]")
 
 
-def replay(path: Path, rows: Rows, seen: Seen, octopus: Animal, title: str, lines: tuple[Line, ...] = ()) -> None:
-    """All arms and the body in motion."""
+def replay(
+    path: Path,
+    rows: Rows,
+    seen: Seen,
+    octopus: Animal,
+    title: str,
+    lines: tuple[Line, ...] = (),
+    tubes: tuple[Tube, ...] = (),
+) -> None:
+    """All arms and the body in motion, with what else there is (`tubes`, row by row as they)."""
     step = max(1, -(-len(rows.time) // _FRAMES))
     positions, rotations, radii = (np.asarray(y)[::step] for y in (*_arrays(seen.poses), seen.radii))
-    tubes = [
+    drawn = [
         Tube(f"arm {i + 1}", positions[:, i], rotations[:, i], radii[:, i], _ARM_COLORS[i % len(_ARM_COLORS)])
         for i in range(octopus.model.count)
     ]
@@ -289,9 +299,12 @@ def replay(path: Path, rows: Rows, seen: Seen, octopus: Animal, title: str, line
     along = np.linspace(-0.999, 0.999, 17)
     spots = centre[:, None] + octopus.radius * along[None, :, None] * turn[:, None, :, 2]
     wide = octopus.radius * np.sqrt(1.0 - along**2)
-    tubes.append(Tube("body", spots, np.repeat(turn[:, None], len(along), 1), wide, (201, 120, 100)))
+    drawn += [
+        Tube(one.name, one.positions[::step], one.rotations[::step], one.radii[::step], one.color) for one in tubes
+    ]
+    drawn.append(Tube("body", spots, np.repeat(turn[:, None], len(along), 1), wide, (201, 120, 100)))
     trail = Line("path of the body", centre, color=(120, 120, 120), width=0.0008)
-    write_replay(path, rows.time[::step], tubes, [trail, *lines], title=title)
+    write_replay(path, rows.time[::step], drawn, [trail, *lines], title=title)
 
 
 def _arrays(pose: SE3):

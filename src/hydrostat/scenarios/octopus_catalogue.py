@@ -101,6 +101,22 @@ OCTOPUS_SCENARIOS = (
         ),
     ),
     Scenario(
+        name="octopus-forage",
+        summary="an octopus crawls to its prey, takes it with one arm and brings it to its mouth",
+        robot="octopus",
+        accepts=_OCTOPUSES,
+        check_robot=check_octopus,
+        limbed=True,
+        function="hydrostat.scenarios.octopus_forage:forage",
+        keys=(
+            Key("placements", 10, "", "how many times, each with its prey elsewhere", least=1, most=1000),
+            Key("distance_m", (0.3, 0.5), "m", "from where to where prey lies", least=0.2, most=10.0),
+            Key("prey_g", 5.0, "g", "its mass", above=0.01, most=50.0),
+            Key("prey_density", 1300.0, "kg/m3", "its density", above=0.0, most=2e4),
+            *_ANIMAL_KEYS,
+        ),
+    ),
+    Scenario(
         name="octopus-jet",
         summary="an octopus escapes by pressing water out of its mantle, beside the same without the jet",
         robot="octopus_swimmer",

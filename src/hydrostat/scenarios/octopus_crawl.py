@@ -63,10 +63,12 @@ def crawl(run: Run) -> Outcome:
     )
 
 
-def crawling(octopus: Animal, stroke: Stroke, path: np.ndarray, *, looks: bool, suckers: bool = True) -> Crawl:
-    """The brain that crawls along a path."""
+def crawling(
+    octopus: Animal, stroke: Stroke, path: np.ndarray, *, looks: bool, suckers: bool = True, near: float = NEAR
+) -> Crawl:
+    """The brain that crawls along a path, to so near its end [m]."""
     grip = jnp.asarray(octopus.grip) * (1.0 if suckers else 0.0)
-    numbers = (jnp.asarray(1.0 if looks else 0.0), jnp.asarray(NEAR))
+    numbers = (jnp.asarray(1.0 if looks else 0.0), jnp.asarray(near))
     return Crawl(stroke, jnp.asarray(path), jnp.asarray(octopus.yaws), grip, *numbers)
 
 

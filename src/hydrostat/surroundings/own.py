@@ -67,40 +67,55 @@ def own_contact(law: ContactLaw, nodes: Nodes, neighbours: int, dt, arms: int = 
     **Arguments:** `dt`: how long the step is [s]; `neighbours`: how many places along an arm two capsules must be
     apart to touch; `arms`: how many arms of equal numbers of nodes these are.
     """
-    chains = shares(nodes, arms)
-    count = len(nodes.radius) // arms
-    further = np.triu(np.ones((count - 1, count - 1), bool), neighbours)
-
-    def alone(chain: Nodes) -> Pressed:
-        def touching(chain):
-            first, second = _touching(law, chain, chain, further, dt)
-            return jax.tree.map(jnp.add, first, second)
-
-        # Most of the time an arm is far from itself, and to see that costs a twentieth of the rest.
-        return jax.lax.cond(_near(chain, chain, further), touching, lambda _: Pressed.nothing(count), chain)
-
-    if arms == 1:
-        found = alone(nodes)
-    else:
-        found = _between_arms(law, chains, arms, jax.lax.map(alone, chains), dt)
-        found = jax.tree.map(lambda y: y.reshape(-1, *y.shape[2:]), found)
+    found = _between_arms(law, shares(nodes, arms), arms, neighbours, dt)
+    found = jax.tree.map(lambda y: y.reshape(-1, *y.shape[2:]), found)
     resisting = on_displacements(found.resisting)
     none = jnp.zeros_like(found.force)
     return OwnContact(NodeForces(found.force, none, jnp.zeros_like(resisting), resisting), nodes.velocity)
 
 
-def _between_arms(law: ContactLaw, chains: Nodes, arms: int, own: Pressed, dt) -> Pressed:
-    """What all pairs of arms do to each other, added to what each does to itself, with the arm as leading axis."""
-    first, second = (jnp.asarray(i) for i in np.triu_indices(arms, 1))
-    anywhere = np.ones((chains.radius.shape[1] - 1,) * 2, bool)
+def body_contact(
+    law: ContactLaw, nodes: Nodes, body: Nodes, apart: int, dt, arms: int
+) -> tuple[OwnContact, OwnContact]:
+    """What arms and the ball that carries them do to each other, on the nodes and on the ball.
+
+    Along the line between their centres alone: wet skin slides on wet skin, and no angular momentum is made.
+
+    **Arguments:** `body`: the ball as one node; `apart`: from which of its places on an arm can touch, those before
+    being where it is attached.
+    """
+    away = nodes.position - body.position
+    distance = jnp.maximum(small.norm(away), _CLEAR)
+    normal = away / distance[:, None]
+    out = small.dot(nodes.velocity - body.velocity, normal)
+    free = np.tile(np.arange(len(nodes.radius) // arms) >= apart, arms).astype(float)
+    f, k, c = (free * y for y in law.pressed(body.radius + nodes.radius - distance, out))
+    force = f[:, None] * normal
+    # As for pairs of capsules: each of the two is held by twice what the pair resists with.
+    resisting = (2.0 * (c + dt * k))[:, None, None] * normal[:, :, None] * normal[:, None, :]
+
+    def on(force, resisting, velocity):
+        resisting = on_displacements(resisting)
+        return OwnContact(NodeForces(force, jnp.zeros_like(force), jnp.zeros_like(resisting), resisting), velocity)
+
+    total = jnp.sum(force, 0, keepdims=True), jnp.sum(resisting, 0, keepdims=True)
+    return on(force, resisting, nodes.velocity), on(-total[0], total[1], body.velocity)
+
+
+def _between_arms(law: ContactLaw, chains: Nodes, arms: int, neighbours: int, dt) -> Pressed:
+    """What all arms do to themselves and to each other, with the arm as leading axis; each pair by the same code."""
+    first, second = (jnp.asarray(i) for i in np.triu_indices(arms))
+    count = chains.radius.shape[1]
+    further = np.triu(np.ones((count - 1, count - 1), bool), neighbours)
     at = jnp.arange(arms)
 
     def add(sums: Pressed, pair):
         i, j = pair
         a, b = (jax.tree.map(lambda y, k=k: jax.lax.dynamic_index_in_dim(y, k, 0, False), chains) for k in (i, j))
+        possible = further | (i != j)
 
         def touching(sums):
-            on_a, on_b = _touching(law, a, b, anywhere, dt)
+            on_a, on_b = _touching(law, a, b, possible, dt)
 
             def with_both(y, of_a, of_b):
                 to = [(at == k).reshape(-1, *(1,) * of_a.ndim) for k in (i, j)]
@@ -108,9 +123,11 @@ def _between_arms(law: ContactLaw, chains: Nodes, arms: int, own: Pressed, dt) -
 
             return jax.tree.map(with_both, sums, on_a, on_b)
 
-        return jax.lax.cond(_near(a, b, anywhere), touching, lambda sums: sums, sums), None
+        # Most of the time arms are far from each other, and to see that costs a twentieth of the rest.
+        return jax.lax.cond(_near(a, b, possible), touching, lambda sums: sums, sums), None
 
-    return jax.lax.scan(add, own, (first, second))[0]
+    nothing = jax.vmap(lambda _: Pressed.nothing(count))(at)
+    return jax.lax.scan(add, nothing, (first, second))[0]
 
 
 def _balls(chain: Nodes):
@@ -120,14 +137,14 @@ def _balls(chain: Nodes):
     return 0.5 * (start + end), 0.5 * small.norm(end - start) + wide
 
 
-def _near(first: Nodes, second: Nodes, possible: np.ndarray):
+def _near(first: Nodes, second: Nodes, possible):
     """Whether any two capsules of two chains may touch: each is within a ball about its middle."""
     (a, a_ball), (b, b_ball) = _balls(first), _balls(second)
     apart = a[:, None] - b[None]
     return jnp.any(possible & (small.dot(apart, apart) < (a_ball[:, None] + b_ball[None]) ** 2))
 
 
-def _touching(law: ContactLaw, first: Nodes, second: Nodes, possible: np.ndarray, dt) -> tuple[Pressed, Pressed]:
+def _touching(law: ContactLaw, first: Nodes, second: Nodes, possible, dt) -> tuple[Pressed, Pressed]:
     """What the capsules of two chains do to each other, of those pairs that are possible."""
     count = len(first.radius) - 1
     a = [jnp.broadcast_to(y[:, None], (count, count, 3)) for y in (first.position[:-1], first.position[1:])]

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from hydrostat.lie import small, so3
-from hydrostat.mechanics.nodes import AbstractSurroundings, NodeForces, Nodes, on_displacements
+from hydrostat.mechanics.nodes import AbstractSurroundings, NodeForces, Nodes, copies, on_displacements, shares
 from hydrostat.surroundings.shapes import scalar
 
 STIFFNESS = 98.0
@@ -91,6 +91,12 @@ class Suckers(AbstractSurroundings):
     def abrupt(self) -> bool:
         """They take hold and let go between steps."""
         return False
+
+    def by_arm(self, arms: int) -> "Suckers":
+        """What each arm holds: exact while one arm alone holds the ball, whose answer needs all that hold it."""
+        own = copies(self, arms)
+        parts = shares((self.held, self.lever), arms)
+        return eqx.tree_at(lambda one: (one.held, one.lever), own, parts)
 
     def _answer(self, nodes: Nodes):
         """The ball's twist at the end of the step, and how each node is pulled."""

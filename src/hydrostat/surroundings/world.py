@@ -153,6 +153,11 @@ class World(eqx.Module):
         free = (1.0 - held)[:, None]
         return eqx.tree_at(lambda t: (t.share, t.friction), touch, (free * touch.share, free * touch.friction))
 
+    def skin(self, state: WorldState, nodes: Nodes, dt) -> Planes:
+        """Contact with the ball during a step of dt [s] at whose end the nodes are about here."""
+        there = state.ball._replace(position=state.ball.position + dt * state.ball.velocity)
+        return self._skin(there, state.held, nodes)
+
     def around(self, state: WorldState, nodes: Nodes, dt, body: Nodes | None = None) -> AbstractSurroundings:
         """What an arm meets during a step of dt [s] at whose end its nodes are about here; its base meets nothing."""
         del body
@@ -160,8 +165,7 @@ class World(eqx.Module):
         if self.ground is not None:
             parts.append(planes(self.law, nodes, [self.ground]))
         if self.ball is not None:
-            there = state.ball._replace(position=state.ball.position + dt * state.ball.velocity)
-            parts.append(self._skin(there, state.held, nodes))
+            parts.append(self.skin(state, nodes, dt))
             if self.suckers is not None:
                 parts.append(state.ties)
         if self.neighbours is not None:
