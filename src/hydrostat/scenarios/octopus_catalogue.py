@@ -9,9 +9,6 @@ _OCTOPUSES = "robots with equal muscular arms on a body, such as octopus"
 
 _ANIMAL_KEYS = (
     Key("lost_arms", (), "", "arms that it has lost, by their numbers", least=1, most=16, most_entries=16),
-    Key(
-        "failed_suckers", (), "", "arms whose suckers do not hold, by their numbers", least=1, most=16, most_entries=16
-    ),
     Key("muscle_noise_percent", 0.0, "%", "error of the muscles' gains, one drawn for each", least=0.0, most=100.0),
     Key("arm_contact", True, "", "whether arms touch themselves and each other"),
     Key("dt_ms", 5.0, "ms", "time step", above=0.0, most=100.0),
@@ -31,6 +28,12 @@ _BEAT_KEYS = (
     Key("swing_to", 0.35, "", "up to where arms swing by themselves, as a fraction of them", above=0.0, most=1.0),
 )
 _SMALL_BEAT_KEYS = tuple(replace(key, default=0.02) if key.name == "swing" else key for key in _BEAT_KEYS)
+_FLOAT_KEYS = (
+    *_BEAT_KEYS,
+    _ANIMAL_KEYS[0],
+    replace(_ANIMAL_KEYS[1], default=5.0),
+    Key("dt_ms", 5.0, "ms", "time step", above=0.0, most=100.0),
+)
 
 OCTOPUS_SCENARIOS = (
     Scenario(
@@ -85,6 +88,19 @@ OCTOPUS_SCENARIOS = (
         ),
     ),
     Scenario(
+        name="octopus-float",
+        summary="an octopus beats its arms in empty space: its momentum must stay",
+        robot="octopus_swimmer",
+        accepts=_OCTOPUSES,
+        check_robot=check_octopus,
+        limbed=True,
+        function="hydrostat.scenarios.octopus_float:floating",
+        keys=(
+            Key("seconds", 2.0, "s", "how long", above=0.0, most=1000.0),
+            *_FLOAT_KEYS,
+        ),
+    ),
+    Scenario(
         name="octopus-walk-path",
         summary="an octopus crawls along waypoints, and looks before every stroke where it is",
         robot="octopus",
@@ -113,6 +129,7 @@ OCTOPUS_SCENARIOS = (
             Key("distance_m", (0.3, 0.5), "m", "from where to where prey lies", least=0.2, most=10.0),
             Key("prey_g", 5.0, "g", "its mass", above=0.01, most=50.0),
             Key("prey_density", 1300.0, "kg/m3", "its density", above=0.0, most=2e4),
+            _SUCKERS,
             *_ANIMAL_KEYS,
         ),
     ),
