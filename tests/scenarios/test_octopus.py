@@ -1,6 +1,5 @@
-"""The octopus crawls by its suckers."""
+"""The octopus crawls by its suckers, swims by its arms, and brings prey to its mouth."""
 
-import json
 import subprocess
 import sys
 
@@ -11,26 +10,51 @@ from hydrostat.robots.catalogue import find_robot
 from hydrostat.scenarios.catalogue import find_scenario
 
 
-def _run(tmp_path, *options):
-    command = [sys.executable, "-m", "hydrostat.cli", "run", "octopus-crawl", "--json", "--no-figures"]
-    command += ["--out", str(tmp_path), *options]
-    return subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("direction", [0.0, 22.5])
-def test_crawls_where_it_is_told(tmp_path, direction):
-    done = _run(tmp_path, "--set", f"direction_deg={direction}")
-    assert done.returncode == 0, done.stderr
-    metrics = json.loads(done.stdout)["metrics"]
+def test_crawls_where_it_is_told(run, direction):
+    metrics = run("octopus-crawl", direction_deg=direction)
     assert metrics["advance_per_stroke_mm"] >= 30.0
     assert abs(metrics["advance_without_suckers_mm"]) <= 5.0
     assert metrics["heading_error_deg"] <= 2.0
     assert metrics["penetration_max_radii"] <= 0.2
 
 
+@pytest.mark.slow
+def test_swims_upright_and_turns_where_it_is_told(run):
+    metrics = run("octopus-swim", muscle_noise_percent=5.0)
+    assert 0.15 <= metrics["speed_body_lengths_s"] <= 0.35
+    assert metrics["tilt_max_deg"] <= 5.0
+    assert metrics["turn_s"] is not None
+
+
+@pytest.mark.slow
+def test_thrust_comes_from_closing_faster_than_opening(run):
+    metrics = run("octopus-tethered")
+    assert metrics["thrust_mn"] > 0.0
+    assert abs(metrics["thrust_at_one_share"]) < 0.1
+    assert -1.2 <= metrics["thrust_at_inverse_share"] <= -0.6
+
+
+@pytest.mark.slow
+def test_momentum_stays_where_nothing_is_around(run):
+    metrics = run("octopus-float", seconds=1.0)
+    assert metrics["momentum_error"] <= 1e-10
+    assert metrics["angular_momentum_error"] <= 1e-10
+    assert metrics["body_way_max_mm"] > 1.0  # it is pushed about
+
+
+@pytest.mark.slow
+def test_prey_is_found_taken_and_brought(run):
+    metrics = run("octopus-forage", placements=2)
+    assert metrics["delivered_rate"] == 1.0
+    assert max(metrics["mouth_distance_mm"]) < 30.0
+
+
 def test_bad_input_is_one_line(tmp_path):
-    done = _run(tmp_path, "--set", "lost_arms=[1,2,3,4,5,6,7,8]")
+    command = [sys.executable, "-m", "hydrostat.cli", "run", "octopus-crawl", "--json", "--no-figures"]
+    command += ["--out", str(tmp_path), "--set", "lost_arms=[1,2,3,4,5,6,7,8]"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1
@@ -42,3 +66,11 @@ def test_other_robots_are_refused():
         find_scenario("octopus-crawl").check(find_robot("squid"))
     with pytest.raises(InputError, match="limbs on a body"):
         find_scenario("octopus-crawl").check(find_robot("octopus_arm"))
+
+
+def test_no_key_is_named_twice():
+    from hydrostat.scenarios import SCENARIOS
+
+    for scenario in SCENARIOS.values():
+        names = [key.name for key in scenario.keys]
+        assert len(names) == len(set(names)), scenario.name

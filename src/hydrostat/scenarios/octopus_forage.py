@@ -29,7 +29,7 @@ _SPREAD = 0.11  # of the arm: how far from there it may lie, when the octopus ha
 _ASIDE = 0.045  # m between the arm's middle and the prey, at most
 _SWEEP = 0.065  # m, to the side, until suckers have the prey
 _TIMES = (0.0, 0.8, 2.3, 2.8, 6.3, 7.5)  # s: calm down, sweep, hold, bring, stay
-_MOUTH = (0.02, 0.125, 0.04)  # of the arm: how far before, beside and above its base the held place is brought
+_MOUTH = (0.02, 0.125, 0.09)  # of the arm: how far before, beside and above its base the held place is brought
 _DELIVERED = 0.03
 """From the mouth where prey is delivered [m]."""
 
@@ -141,11 +141,10 @@ def fetching(octopus: Animal, dt: float) -> Servo:
     swept = shape(0.95 * count / n * length, _SWEEP, 0.0)
     home = shape(*(share * length for share in _MOUTH))
     grip = octopus.anatomy.inside(*_TAKING)
-    none = jnp.zeros(n)
     course = Course(
         jnp.asarray(_TIMES),
         jnp.stack([still, still, swept, swept, home, home]),
-        jnp.stack([none, grip, grip, grip, grip, grip]),
+        jnp.stack([grip] * 6),
         jnp.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0]),
     )
     begins = dt * jnp.arange(max(round(_TIMES[-1] / dt), 1))
