@@ -47,6 +47,18 @@ def test_arms_behind_push_where_it_shall_go(direction):
     np.testing.assert_array_equal(share[ahead], 0.0)
 
 
+@pytest.mark.parametrize("lost", [(3, 4), (4, 5), (0, 1), (2, 6), (4,)])
+@pytest.mark.parametrize("direction", [0.0, 30.0, 180.0])
+def test_where_arms_are_lost_others_push_as_straight(lost, direction):
+    kept = np.array([i for i in range(8) if i not in lost])
+    share = np.asarray(shares_for(np.deg2rad(direction), jnp.asarray(YAWS[kept])))
+    whole = np.zeros(8)
+    whole[kept] = share
+    # Within what one arm beside the body, of which a share of 0.05 does not count, and a grid of a degree leave.
+    assert abs(np.angle(np.exp(1j * np.deg2rad(heading(whole) - direction)), deg=True)) < 5.0
+    assert share.max() == pytest.approx(1.0)
+
+
 def test_it_steers_by_where_it_is_and_how_it_is_turned():
     brain = crawl([[0.0, 0.0], [1.0, 0.0]])
     start = brain.begin(felt(0.0, 0.0))

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from hydrostat.control.commands import Anatomy
@@ -19,6 +20,7 @@ from hydrostat.control.nerves import AbstractBrain, Felt, Wanted
 from hydrostat.lie import SE3
 
 _EFFORT = 1.5  # power of its length by which the activation of a stroke falls: measured, a quarter takes it 0.4 as far
+_AROUND = np.deg2rad(np.arange(-85.0, 86.0))  # from the way back, where arms that are lost make it crooked
 _BESIDE = 0.05  # cosine of the angle from the way back, from where an arm is beside the body and does not push
 
 
@@ -115,9 +117,25 @@ STROKES = {"push": shorten_and_push, "bend": bend_and_straighten}
 
 
 def shares_for(direction, yaws: Float[Array, " a"]) -> Float[Array, " a"]:
-    """How much each arm pushes so that the body goes in a direction [rad]: those behind it, the more the further."""
-    behind = -jnp.cos(yaws - direction)
-    return jnp.where(behind > _BESIDE, behind / jnp.max(behind), 0.0)
+    """How much each arm pushes so that the body goes in a direction [rad]: those behind it, the more the further.
+
+    Of all shares whose pushes add up to a direction, the smallest are the cosines of the arms' angles from some way
+    back, where those are positive. Of an octopus with all its arms that is the way back itself; where arms are lost it
+    is another, and it is looked for.
+    """
+
+    def shares(way):
+        behind = -jnp.cos(yaws - way)
+        return jnp.where(behind > _BESIDE, behind, 0.0)
+
+    def off(way):
+        share = shares(way)
+        push = -jnp.sum(share * jnp.exp(1j * (yaws - direction)))
+        return jnp.abs(jnp.angle(push)) + 1e-3 * jnp.abs(way - direction)
+
+    ways = direction + _AROUND
+    share = shares(ways[jnp.argmin(jax.vmap(off)(ways))])
+    return share / jnp.maximum(jnp.max(share), 1e-9)
 
 
 class OnTheWay(NamedTuple):
