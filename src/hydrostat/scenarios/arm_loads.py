@@ -244,15 +244,8 @@ def _outcome(run: Run, loaded: Loaded, seen: Seen, metrics: dict, title: str, co
 
 
 def _ball_tube(loaded: Loaded, seen: Seen) -> list[Tube]:
-    """The load as a very short, very round tube."""
-    if loaded.ball is None:
-        return []
-    radius = float(loaded.ball.radius)
-    z = radius * np.cos(np.linspace(np.pi, 0.0, 13))
-    positions = seen.ball[:, None] + z[None, :, None] * np.array([0.0, 0.0, 1.0])
-    rotations = np.broadcast_to(np.eye(3), (*positions.shape[:2], 3, 3))
-    radii = np.maximum(np.sqrt(np.maximum(radius**2 - z**2, 0.0)), 0.02 * radius)
-    return [Tube("load", positions, rotations, np.broadcast_to(radii, positions.shape[:2]), color=(70, 110, 150))]
+    """The load, if there is one."""
+    return [] if loaded.ball is None else [Tube.ball("load", seen.ball, float(loaded.ball.radius))]
 
 
 def _draw(path: Path, loaded: Loaded, seen: Seen, title: str, course) -> None:

@@ -86,10 +86,11 @@ def forage(run: Run) -> Outcome:
         "penetration_max_radii": float(np.max(seen.depth)),
     }
     title = f"octopus-forage: {sum(hunt.delivered for hunt in hunts)} of {len(hunts)} prey delivered"
+    prey = Tube.ball("prey", hunts[0].prey, float(prey_of(settings).radius))
     return Outcome(
         metrics,
         figure=lambda path: _draw(path, hunts, seen, octopus, settings, title),
-        replay=lambda path: replay(path, hunts[0].rows, seen, octopus, title, tubes=(_prey_tube(hunts[0], settings),)),
+        replay=lambda path: replay(path, hunts[0].rows, seen, octopus, title, tubes=(prey,)),
         sim_seconds=len(hunts) * seconds,
         dt=1e-3 * settings.dt_ms,
         steps=len(hunts) * every * (len(hunts[0].rows.time) - 1),
@@ -191,16 +192,6 @@ def _first(flags, times) -> float | None:
     """When something was so first."""
     flags = np.asarray(flags)
     return float(times[int(np.argmax(flags))]) if flags.any() else None
-
-
-def _prey_tube(hunt: Delivery, settings) -> Tube:
-    """The prey as a very short, very round tube."""
-    radius = float(prey_of(settings).radius)
-    z = radius * np.cos(np.linspace(np.pi, 0.0, 13))
-    positions = hunt.prey[:, None] + z[None, :, None] * np.array([0.0, 0.0, 1.0])
-    rotations = np.broadcast_to(np.eye(3), (*positions.shape[:2], 3, 3))
-    radii = np.maximum(np.sqrt(np.maximum(radius**2 - z**2, 0.0)), 0.02 * radius)
-    return Tube("prey", positions, rotations, np.broadcast_to(radii, positions.shape[:2]), color=(70, 110, 150))
 
 
 def _draw(path: Path, hunts: list[Delivery], seen: Seen, octopus: Animal, settings, title: str) -> None:

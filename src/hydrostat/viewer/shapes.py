@@ -29,6 +29,22 @@ class Tube:
     radii: np.ndarray
     color: Color = (232, 121, 88)
 
+    @staticmethod
+    def ball(name: str, centres: np.ndarray, radius: float, color: tuple[int, int, int] = (70, 110, 150)) -> "Tube":
+        """A ball over time, as a very short, very round tube.
+
+        Args:
+            name: Its name in the scene tree.
+            centres: [frame, 3] world [m].
+            radius: [m].
+            color: Red, green, blue, 0 to 255.
+        """
+        z = radius * np.cos(np.linspace(np.pi, 0.0, 13))
+        positions = centres[:, None] + z[None, :, None] * np.array([0.0, 0.0, 1.0])
+        rotations = np.broadcast_to(np.eye(3), (*positions.shape[:2], 3, 3))
+        radii = np.maximum(np.sqrt(np.maximum(radius**2 - z**2, 0.0)), 0.02 * radius)
+        return Tube(name, positions, rotations, np.broadcast_to(radii, positions.shape[:2]), color)
+
     def __post_init__(self) -> None:
         where = f"tube {self.name!r}"
         positions = finite(self.positions, f"`positions` of {where}")
