@@ -9,8 +9,6 @@ from hydrostat.compiling import once
 from hydrostat.lie import small
 from hydrostat.mechanics.model import Model
 
-_CHANGE = 1e-4  # rad, or of a length: over which derivatives in an operator are differences
-
 
 def muscle_lengths(model: Model, q: Float[Array, "n k"]) -> Float[Array, "n m"]:
     """The length of every element [m]."""
@@ -64,16 +62,14 @@ def muscle_operator(model: Model, q, v, c_v, c_q, activation: Float[Array, "n m"
     by_rate = jax.jvp(lambda y: muscles.tensions(lengths, y, activation), (rates,), (one,))[1]
 
     def along(direction):
-        """How the forces of the tensions as they are change along a coordinate: segments are apart, so of all.
+        """How the forces of the tensions as they are change along a coordinate: segments are apart, so of all."""
 
-        By a difference, which is good enough for an operator and a third as dear as the derivative.
-        """
-        aside = muscles.pulls(model.arm, q + change * direction)[1]
-        return _summed(tension, aside - J) / jnp.sum(change * direction, -1, keepdims=True)
+        def forces(q):
+            return _summed(tension, muscles.pulls(model.arm, q)[1])
 
-    turning = np.array([mode in ("bend_x", "bend_y", "twist") for mode in model.arm.segments.modes])
-    change = _CHANGE * jnp.where(turning, 1.0 / model.arm.segments.length[:, None], 1.0)
-    turned = jnp.stack([along(one) for one in np.eye(q.shape[-1])], -1)
+        return jax.jvp(forces, (q,), (jnp.broadcast_to(direction, q.shape),))[1]
+
+    turned = jax.vmap(along, out_axes=-1)(jnp.asarray(np.eye(q.shape[-1])))
 
     def summed(weight):
         return small.matmul(jnp.swapaxes(J, -1, -2), weight[..., None] * J)
