@@ -52,6 +52,10 @@ from hydrostat.mechanics.pull import wire_couplings, wire_forces
 __all__ = ["Coordinates", "Factors", "accelerations", "factor", "motions_of", "residual", "solve"]
 
 
+_TURNS = np.diag([1.0, 1.0, 0.0, 0.0, 0.0, 0.0])
+"""Of a twist, the turns across an axis z."""
+
+
 class ArmFactors(NamedTuple):
     """The articulated recursion's factors of one arm."""
 
@@ -138,7 +142,7 @@ def _meeting(model: AnyModel, base: BaseMotion, x: Coordinates, v: Coordinates, 
 
         def meets(arm, mount, met, q, v, a):
             motion = moved(arm, mount, q, v, a)
-            return motion, None if met is None else met.forces(skin_nodes(arm, motion, q))
+            return motion, None if met is None else _stored(met.forces(skin_nodes(arm, motion, q)))
 
         return met, meets
 
@@ -150,6 +154,12 @@ def _meeting(model: AnyModel, base: BaseMotion, x: Coordinates, v: Coordinates, 
         parts = [jax.tree.map(lambda y, i=i: y[ends[i] : ends[i + 1]], skins) for i in range(len(model.arms))]
         met = tuple(zip(motions, parts, strict=True))
     return met, lambda arm, mount, met, *own: met
+
+
+def _stored(skin: NodeForces) -> NodeForces:
+    """Forces and torques as arrays: they are needed for every component of what they are turned into."""
+    force, torque = once((skin.force, skin.torque))
+    return skin._replace(force=force, torque=torque)
 
 
 def _on_body(base: BaseMotion, inputs: Inputs) -> NodeForces | None:
@@ -302,12 +312,16 @@ def _factor_arm(arm: Model, motion: Motion, local, skin: NodeForces | None, wate
         else:
             more = (jnp.sum(y, 1) for y in _skin_blocks(motion, added))
             bb, bq, qq = (one + other for one, other in zip((bb, bq, qq), more, strict=True))
-        bb = bb + c_q * _tightened(arm, motion, skin)
     qq = qq + local
+    outside, along = _pulling(arm, motion, skin)
 
-    def eliminate(inertia, inputs):
-        T, J, at_tip, bb, bq, qq = inputs
+    def eliminate(carry, inputs):
+        (inertia, beyond), (T, J, at_tip, bb, bq, qq, outside, along) = carry, inputs
         inertia = inertia + at_tip
+        # What pulls at an arm from outside holds the direction of each segment as a tight string's, F l against a
+        # turn. A slender arm has little else to hold its direction.
+        beyond = beyond + outside
+        bb = bb + c_q * jnp.maximum(small.dot(beyond, along), 0.0) * _TURNS
         IJ = small.matmul(inertia, J)
         qq = qq + small.matmul(J.T, IJ)
         U = bq + jnp.swapaxes(gathered_wrench(T, IJ.T), -1, -2)
@@ -315,27 +329,27 @@ def _factor_arm(arm: Model, motion: Motion, local, skin: NodeForces | None, wate
         # X^T I X: rows and then columns carried to the base.
         half = gathered_wrench(T, inertia)
         inertia = bb + gathered_wrench(T, jnp.swapaxes(half, -1, -2)) - small.matmul(small.matmul(U, Dinv), U.T)
-        return inertia, (U, Dinv)
+        return (inertia, beyond), (U, Dinv)
 
     tips = motion.tips
-    blocks = once((at_tip, bb, bq, qq))
-    inertia, (U, Dinv) = jax.lax.scan(
-        eliminate, jnp.zeros((6, 6)), (tips.T, tips.J, *blocks), reverse=True, unroll=unrolling(arm.arm.count)
+    blocks = once((at_tip, bb, bq, qq, outside, along))
+    (inertia, _), (U, Dinv) = jax.lax.scan(
+        eliminate,
+        (jnp.zeros((6, 6)), jnp.zeros(3)),
+        (tips.T, tips.J, *blocks),
+        reverse=True,
+        unroll=unrolling(arm.arm.count),
     )
     return ArmFactors(tips.T, tips.J, U, Dinv), inertia
 
 
-def _tightened(arm: Model, motion: Motion, skin: NodeForces) -> Float[Array, "n 6 6"]:
-    """What pulls at an arm from outside holds the direction of each segment, as a tight string's: F l against a turn.
-
-    The forces beyond each segment, along it, where they pull. A slender arm has little else to hold its direction.
-    """
+def _pulling(arm: Model, motion: Motion, skin: NodeForces | None) -> tuple[Float[Array, "n 3"], Float[Array, "n 3"]]:
+    """The force on each segment from outside, and each segment's direction times its length."""
     n = arm.arm.count
-    force = jnp.sum(skin.force.reshape(n, -1, 3), 1)
-    beyond = jnp.sum(np.triu(np.ones((n, n)))[..., None] * force[None], 1)
-    along = motion.T_world.rotation[..., 2]
-    pull = jnp.maximum(small.dot(beyond, along), 0.0) * small.norm(motion.tips.T.position)
-    return pull[:, None, None] * np.diag([1.0, 1.0, 0.0, 0.0, 0.0, 0.0])
+    if skin is None:
+        return jnp.zeros((n, 3)), jnp.zeros((n, 3))
+    along = motion.T_world.rotation[..., 2] * small.norm(motion.tips.T.position)[:, None]
+    return jnp.sum(skin.force.reshape(n, -1, 3), 1), along
 
 
 def _mass_blocks(points: Points, inertia: Float[Array, "... 6"]):
