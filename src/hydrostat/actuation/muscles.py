@@ -19,7 +19,7 @@ from hydrostat.compiling import once
 from hydrostat.errors import InputError
 from hydrostat.lie import small
 from hydrostat.mechanics.nodes import AbstractMuscles, AbstractTissue
-from hydrostat.segments import SWELL
+from hydrostat.segments import SWELL, StrutSegment
 
 LONGITUDINAL_AZIMUTHS = (0.0, 90.0, 180.0, 270.0)  # deg
 MUSCLES = ("long_0", "long_90", "long_180", "long_270", "radial")
@@ -156,6 +156,24 @@ class HydrostatMuscles(AbstractMuscles):
         )
         gradient = fibres.by_coordinates + fibres.by_radius[..., None] * thicker[:, None]
         return _in_order(fibres.length, radius), _in_order(gradient, thicker)
+
+    def turning(self, arm: Arm, q, tension: Float[Array, "n m"], lengths, J) -> Float[Array, "n k k"]:
+        """How the forces of given tensions change as the muscles turn; of struts without twist by a formula.
+
+        d2l = (d2(l^2 / 2) - dl dl) / l of a fibre; the radius at constant volume goes with stretch^(-1/2).
+        """
+        segments = arm.segments
+        if not isinstance(segments, StrutSegment) or segments.twists or tension.shape[1] > len(MUSCLES):
+            return super().turning(arm, q, tension, lengths, J)
+        slack = once(tension[:, :4] / lengths[:, :4])
+        fibres = jax.vmap(lambda segment, *given: segment.fibres_turning(*given))(
+            segments, q, lengths[:, 4], self.lower, self.upper, slack
+        )
+        slope = J[:, :4]
+        turned = fibres - small.matmul(jnp.swapaxes(slope, -1, -2), slack[..., None] * slope)
+        along = np.array([float(mode == "stretch") for mode in segments.modes])
+        thinner = 0.75 * tension[:, 4] * lengths[:, 4] / segments.stretch(q) ** 2
+        return turned + (thinner[:, None] * jnp.where(segments.free, along, 0.0))[..., None] * np.diag(along)
 
     def tensions(self, lengths, rates, activation) -> Float[Array, "n m"]:
         """The tension of every muscle [N]; of the radial ones, of all four together."""

@@ -61,15 +61,7 @@ def muscle_operator(model: Model, q, v, c_v, c_q, activation: Float[Array, "n m"
     by_length = jax.jvp(lambda y: muscles.tensions(y, rates, activation), (lengths,), (one,))[1]
     by_rate = jax.jvp(lambda y: muscles.tensions(lengths, y, activation), (rates,), (one,))[1]
 
-    def along(direction):
-        """How the forces of the tensions as they are change along a coordinate: segments are apart, so of all."""
-
-        def forces(q):
-            return _summed(tension, muscles.pulls(model.arm, q)[1])
-
-        return jax.jvp(forces, (q,), (jnp.broadcast_to(direction, q.shape),))[1]
-
-    turned = jax.vmap(along, out_axes=-1)(jnp.asarray(np.eye(q.shape[-1])))
+    turned = muscles.turning(model.arm, q, tension, lengths, J)
 
     def summed(weight):
         return small.matmul(jnp.swapaxes(J, -1, -2), weight[..., None] * J)

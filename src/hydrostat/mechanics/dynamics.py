@@ -322,13 +322,13 @@ def _factor_arm(arm: Model, motion: Motion, local, skin: NodeForces | None, wate
         # turn. A slender arm has little else to hold its direction.
         beyond = beyond + outside
         bb = bb + c_q * jnp.maximum(small.dot(beyond, along), 0.0) * _TURNS
-        IJ = small.matmul(inertia, J)
+        IJ = once(small.matmul(inertia, J))
         qq = qq + small.matmul(J.T, IJ)
         U = bq + jnp.swapaxes(gathered_wrench(T, IJ.T), -1, -2)
-        Dinv = small.inverse_positive(qq)
+        U, Dinv = once((U, small.inverse_positive(once(qq))))
         # X^T I X: rows and then columns carried to the base.
-        half = gathered_wrench(T, inertia)
-        inertia = bb + gathered_wrench(T, jnp.swapaxes(half, -1, -2)) - small.matmul(small.matmul(U, Dinv), U.T)
+        half, UD = once((gathered_wrench(T, inertia), small.matmul(U, Dinv)))
+        inertia = bb + gathered_wrench(T, jnp.swapaxes(half, -1, -2)) - small.matmul(UD, U.T)
         return (inertia, beyond), (U, Dinv)
 
     tips = motion.tips

@@ -11,6 +11,7 @@ from jaxtyping import Array, Float
 
 from hydrostat.compiling import once
 from hydrostat.errors import InputError
+from hydrostat.lie import small
 
 
 class Nodes(NamedTuple):
@@ -138,6 +139,23 @@ class AbstractMuscles(eqx.Module):
         ones = [jnp.broadcast_to(one, q.shape) for one in np.eye(q.shape[-1])]
         columns = [jax.jvp(lambda q: self.lengths(arm, q), (q,), (one,))[1] for one in ones]
         return self.lengths(arm, q), jnp.stack(columns, -1)
+
+    def turning(self, arm, q: Float[Array, "n k"], tension: Float[Array, "n m"], lengths, J) -> Float[Array, "n k k"]:
+        """T d2l/dq2, summed over the elements: how the forces of given tensions change as the elements turn.
+
+        **Arguments:** `lengths`, `J`: of `pulls`, for those who know a shorter way from there.
+        """
+        del lengths, J
+
+        def along(direction):
+            """Along a coordinate: segments are apart, so of all."""
+
+            def forces(q):
+                return small.matvec(jnp.swapaxes(self.pulls(arm, q)[1], -1, -2), tension)
+
+            return jax.jvp(forces, (q,), (jnp.broadcast_to(direction, q.shape),))[1]
+
+        return jax.vmap(along, out_axes=-1)(jnp.asarray(np.eye(q.shape[-1])))
 
     @abc.abstractmethod
     def tensions(

@@ -5,6 +5,8 @@ where constant-strain segments bend in arcs. Coordinates and their meaning are t
 that everything that is made for the one works for the other.
 """
 
+from typing import NamedTuple
+
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
@@ -12,7 +14,7 @@ from jaxtyping import Array, Bool, Float
 
 from hydrostat.compiling import once
 from hydrostat.lie import SE3, small, so3, stumpff
-from hydrostat.segments.base import AbstractSegment
+from hydrostat.segments.base import AbstractSegment, Fibres
 
 STRUT_MODES = ("bend_x", "bend_y", "twist", "stretch")
 """What a strut can be free in: tilts about x and y and twist over its rest length [1/m], and stretch."""
@@ -112,3 +114,113 @@ class StrutSegment(AbstractSegment):
             jnp.concatenate([angular, speed * up]),
             jnp.concatenate([bias, speed * small.cross(up, angular)]),
         )
+
+    @property
+    def twists(self) -> bool:
+        """Whether the plates can turn about the strut."""
+        return "twist" in self.modes
+
+    def fibres(self, q, radius, lower, upper) -> Fibres:
+        """Straight fibres from plate to plate.
+
+        Without twist the rotation vector w lies in the plate, and with the strut's length h, the radius r, the places
+        b and a of a fibre on the lower and the upper plate over r, and the moments m_b = w x b and m_a = w x a,
+
+            l^2 = h^2 + r^2 |a - b|^2 + 2 r^2 c_2 m_a m_b + 2 h r c_1 m_a.
+        """
+        if self.twists:
+            return super().fibres(q, radius, lower, upper)
+        at = once(self._fibre_terms(q, radius, lower, upper))
+        h, w, c, a, b = at.height, at.turn, at.c, at.upper, at.lower
+        across = jnp.sum(jnp.square(upper - lower), -1)
+        length, product = once((_fibre_length(at, across), a * b))
+        # Along the normals of a and b, and along w.
+        by_a, by_b = radius**2 * c[2] * b + h * radius * c[1], radius**2 * c[2] * a
+        by_w = radius**2 * (2.0 * c[4] - c[3]) * product + h * radius * (c[3] - c[2]) * a
+        weights = once((by_a / length, by_b / length, by_w / length))
+        parts = zip(weights, (_normals(upper), _normals(lower), w[None]), strict=True)
+        by_turn = sum((weight[:, None] * part for weight, part in parts), start=jnp.zeros_like(upper))
+        columns = {"bend_x": by_turn[:, 0], "bend_y": by_turn[:, 1], "stretch": (h + radius * c[1] * a) / length}
+        gradient = self.length * jnp.stack([columns[mode] for mode in self.modes], -1)
+        by_radius = (radius * (across + 2.0 * c[2] * product) + h * c[1] * a) / length
+        return Fibres(length, jnp.where(self.free, gradient, 0.0), by_radius)
+
+    def fibres_turning(self, q, radius, lower, upper, slack: Float[Array, " f"]) -> Float[Array, "k k"]:
+        """The sum over the fibres of s d2(l^2 / 2)/dq2, at constant volume and without twist, with weights s.
+
+        The radius follows the strut's length, r ~ h^(-1/2).
+        """
+        at = once(self._fibre_terms(q, radius, lower, upper))
+        h, w, c, a, b = at.height, at.turn, at.c, at.upper, at.lower
+        d1, d2 = 0.5 * (c[3] - c[2]), 0.5 * (2.0 * c[4] - c[3])  # (c_k)' = (k c_(k+2) - c_(k+1)) / 2
+        d3, d4 = 0.5 * (3.0 * c[5] - c[4]), 0.5 * (4.0 * c[6] - c[5])
+        dd1, dd2 = 0.5 * (d3 - d2), 0.5 * (2.0 * d4 - d3)
+        # Sums over the fibres of m_a, m_a m_b, and of their derivatives.
+        n_a, n_b = _normals(upper), _normals(lower)
+        n, by_turn = _over_fibres(slack, n_a), _over_fibres(slack * b, n_a) + _over_fibres(slack * a, n_b)
+        both = _over_fibres(slack, n_a[:, :, None] * n_b[:, None, :])
+        total, moment, product, wide = (
+            _over_fibres(slack, part) for part in (jnp.ones_like(a), a, a * b, jnp.sum(jnp.square(upper - lower), -1))
+        )
+        n, by_turn, both, total, moment, product, wide = once((n, by_turn, both, total, moment, product, wide))
+        r2, hr = radius**2, h * radius
+        mixed = w[:, None] * (2.0 * r2 * d2 * by_turn + 2.0 * hr * d1 * n)[None, :]
+        bends = (
+            r2 * c[2] * (both + both.T)
+            + mixed
+            + mixed.T
+            + (2.0 * r2 * d2 * product + 2.0 * hr * d1 * moment) * np.eye(2)
+            + (4.0 * r2 * dd2 * product + 4.0 * hr * dd1 * moment) * w[:, None] * w[None, :]
+        )
+        by_height = radius / 2.0 * (c[1] * n + 2.0 * d1 * moment * w)
+        by_height = by_height - r2 / h * (c[2] * by_turn + 2.0 * d2 * product * w)
+        twice = total + r2 / h**2 * (wide + 2.0 * c[2] * product) - radius / (4.0 * h) * c[1] * moment
+        places = {"bend_x": 0, "bend_y": 1, "stretch": 2}
+        whole = jnp.pad(bends, (0, 1)) + twice * np.diag([0.0, 0.0, 1.0])
+        beside = jnp.pad(by_height, (0, 1))[:, None] * np.eye(3)[2]
+        whole = once(whole + beside + beside.T)
+        at = [places[mode] for mode in self.modes]
+        chosen = whole if len(at) == 3 else jnp.stack([jnp.stack([whole[i, j] for j in at]) for i in at])
+        return jnp.where(self.free[:, None] & self.free[None, :], self.length**2 * chosen, 0.0)
+
+    def _fibre_terms(self, q, radius, lower, upper) -> "_FibreTerms":
+        """What the lengths of fibres are made of."""
+        turn, stretch = self._placed(q)
+        w = turn[:2]
+        c = stumpff(small.dot(w, w), 6)
+        return _FibreTerms(self.length * (1.0 + stretch), radius, w, c, _moments(w, upper), _moments(w, lower))
+
+
+class _FibreTerms(NamedTuple):
+    """What the lengths of fibres are made of."""
+
+    height: Float[Array, ""]
+    radius: Float[Array, ""]
+    turn: Float[Array, " 2"]
+    c: tuple[Float[Array, ""], ...]
+    """Stumpff functions of the turn's square."""
+    upper: Float[Array, " f"]
+    """Moments of the fibres' upper ends."""
+    lower: Float[Array, " f"]
+
+
+def _fibre_length(at: _FibreTerms, across: Float[Array, " f"]) -> Float[Array, " f"]:
+    """The formula of `StrutSegment.fibres`."""
+    square = at.radius**2 * (across + 2.0 * at.c[2] * at.upper * at.lower)
+    return jnp.sqrt(at.height**2 + square + 2.0 * at.height * at.radius * at.c[1] * at.upper)
+
+
+def _moments(w: Float[Array, " 2"], places: Float[Array, "f 2"]) -> Float[Array, " f"]:
+    """w x b of places b of a plate."""
+    return w[0] * places[:, 1] - w[1] * places[:, 0]
+
+
+def _over_fibres(weight: Float[Array, " f"], values: Float[Array, "f *shape"]) -> Float[Array, "*shape"]:
+    """The weighted sum over few fibres."""
+    terms = [weight[i] * values[i] for i in range(len(weight))]
+    return sum(terms[1:], start=terms[0])
+
+
+def _normals(places: Float[Array, "f 2"]) -> Float[Array, "f 2"]:
+    """The derivative of w x b by w."""
+    return jnp.stack([places[:, 1], -places[:, 0]], -1)
