@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PyTree
 
+from hydrostat.compiling import once
 from hydrostat.control.commands import AbstractCommand, Anatomy
 from hydrostat.lie import SE3
 from hydrostat.mechanics.dynamics import base_of
@@ -214,8 +215,9 @@ class Nerves(AbstractController):
         kept = jnp.where(self.lag > 0.0, jnp.exp(-dt / jnp.maximum(self.lag, 1e-9)), 0.0)
         activation = aim + (memory.activation - aim) * kept
         world = memory.world
-        if self.world is not None and world is not None:
-            nodes, grip = self._nodes(state), self._of_nodes(wanted.grip)
+        nodes = None if self.world is None else once(self._nodes(state))
+        if self.world is not None and world is not None and nodes is not None:
+            grip = self._of_nodes(wanted.grip)
             if isinstance(self.world, Sea):
                 assert isinstance(world, SeaState)
                 take = None if wanted.take is None else self._of_nodes(wanted.take)
@@ -224,16 +226,19 @@ class Nerves(AbstractController):
                 assert isinstance(world, WorldState)
                 world = self.world.advance(world, nodes, grip, dt)
         after = Memory(activation, brain, world)
-        return self.during(time, dt, state, memory.activation, after), after
+        return self.during(time, dt, state, memory.activation, after, nodes), after
 
-    def during(self, time, dt, state: State, before: Float[Array, "*arms n m"], after: Memory) -> Ramp:
+    def during(
+        self, time, dt, state: State, before: Float[Array, "*arms n m"], after: Memory, nodes: Nodes | None = None
+    ) -> Ramp:
         """What acts on the arm during a step of dt [s] that begins in a state.
 
-        **Arguments:** `before`: the activations at its begin; `after`: what is remembered after it.
+        **Arguments:** `before`: the activations at its begin; `after`: what is remembered after it; `nodes`: those of
+        the state, where they are known.
         """
         given = no_inputs(self.model)
         if self.world is not None and after.world is not None:
-            ahead = nodes_ahead(self._nodes(state), dt)
+            ahead = nodes_ahead(self._nodes(state) if nodes is None else nodes, dt)
             around = self.world.around(after.world, ahead, dt, self._body(state))  # type: ignore[arg-type]
             given = given._replace(surroundings=around)
         return Ramp(given, before, after.activation, jnp.asarray(time), jnp.asarray(dt))

@@ -1,5 +1,6 @@
 """Base to tip: poses, twists and accelerations of all segments, and of the nodes on an arm's skin."""
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -193,6 +194,31 @@ def arm_motion(model: Model, q, v, a, base: BaseMotion) -> Motion:
 def skin_is_tips(model: Model) -> bool:
     """Whether an arm meets its surroundings at the ends of its segments alone."""
     return model.skin_at == (model.tip_at,)
+
+
+def without_masses(model: AnyModel) -> AnyModel:
+    """The same arms with no other material points than their segments' ends and their skin: less to work out."""
+    if isinstance(model, Crown):
+        return eqx.tree_at(lambda crown: crown.arm, model, _massless(model.arm))
+    if isinstance(model, Branched):
+        return eqx.tree_at(lambda body: body.arms, model, tuple(_massless(arm) for arm in model.arms))
+    return _massless(model)
+
+
+def _massless(arm: Model) -> Model:
+    kept = sorted({*arm.skin_at, arm.tip_at})
+    nowhere = jax.tree.map(lambda y: y[:0], arm.lumps)
+    return replace(
+        arm,
+        grid=arm.grid[np.array(kept)],
+        inertia=arm.inertia[:, :0],
+        lumps=nowhere,
+        lump_inertia=arm.lump_inertia[:0],
+        loads=nowhere,
+        gauss_at=(),
+        skin_at=tuple(kept.index(i) for i in arm.skin_at),
+        tip_at=kept.index(arm.tip_at),
+    )
 
 
 def _all_points(model: Model, q, v) -> list[Points]:

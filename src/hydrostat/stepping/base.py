@@ -12,7 +12,7 @@ from jaxtyping import Array, Bool, Float, Int
 from hydrostat.lie import SE3, se3, small
 from hydrostat.mechanics.dynamics import motions_of
 from hydrostat.mechanics.model import AnyModel, Inputs
-from hydrostat.mechanics.motion import Coordinates, PerArm, all_nodes, branches, joined, like_coordinates
+from hydrostat.mechanics.motion import Coordinates, PerArm, all_nodes, branches, joined, like_coordinates, without_masses
 from hydrostat.mechanics.nodes import Nodes
 
 
@@ -90,8 +90,9 @@ def acting(model: AnyModel, state: State, time, inputs: InputFunction) -> Inputs
 
 def nodes_of(model: AnyModel, x: Coordinates, v: Coordinates, inputs: Inputs) -> Nodes:
     """The nodes of all arms that meet the surroundings."""
-    _, motions = motions_of(model, x, v, like_coordinates(model), inputs, weight=False)
-    return all_nodes(model, motions, x)
+    light = without_masses(model)
+    _, motions = motions_of(light, x, v, like_coordinates(model), inputs, weight=False)
+    return all_nodes(light, motions, x)
 
 
 def combine(*terms) -> Coordinates:

@@ -18,7 +18,8 @@ _GRADIENT_TOLERANCE = 1e-13  # relative, of the linear solves in derivatives
 _UNKNOWN = 0.5  # ratio of two changes where none is known yet
 _LEAST = 0.01  # least share of a change that is taken to be left
 _SHARES = (-3.0, 1.0)  # bounds of what Anderson's acceleration takes of the iteration before
-_SLOWEST = 0.5  # ratio of two changes from where the operator is made anew
+_SLOWEST = 0.3  # ratio of two changes from where the operator is made anew: it costs as much as two iterations
+_FASTEST = 0.1  # least ratio of two changes that is expected of a stage by the one before, where contact may come
 
 
 class SDIRK2(AbstractStepper):
@@ -111,7 +112,7 @@ class SDIRK2(AbstractStepper):
             a, a_before, delta_before, factors, last, theta, count = carry
             stale = jnp.asarray(False)
             if made is not None:
-                stale = (theta > _SLOWEST) | ((count == 0) & ~made)
+                stale = ((theta > _SLOWEST) & (count > 1)) | ((count == 0) & ~made)
                 factors = jax.lax.cond(stale, operator, lambda _: factors, a)
             x, v = combine((1, fixed_x), (c_q, a)), combine((1, fixed_v), (c_v, a))
             delta = solve(factors, jax.tree.map(jnp.negative, residual(fixed_model, x, v, a, fixed_given)))
@@ -128,7 +129,7 @@ class SDIRK2(AbstractStepper):
             *_, last, theta, count = carry
             return (_left(last, theta) > self.tolerance) & (count < self.max_iterations) & jnp.isfinite(last)
 
-        before = jax.lax.stop_gradient(theta) if made is None else jnp.asarray(_UNKNOWN)
+        before = jax.lax.stop_gradient(theta if made is None else jnp.maximum(theta, _FASTEST))
         zero = jax.tree.map(jnp.zeros_like, guess)
         start = (guess, zero, zero, factors, jnp.asarray(1e300), before, jnp.asarray(0))
         root, _, _, factors, last, theta, count = jax.lax.while_loop(going_on, improve, start)
