@@ -4,6 +4,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from hydrostat.compiling import once
 from hydrostat.lie import small, so3
 from hydrostat.lie._stumpff import stumpff
 
@@ -81,8 +82,13 @@ def tangent(twist: Float[Array, "*batch 6"]) -> Float[Array, "*batch 6 6"]:
     SE(3) is SO(3) over the dual numbers, so the coupling block is the derivative of SO(3)'s operator along the
     linear part; with c_k' = (k c_(k+2) - c_(k+1)) / 2 it closes in Stumpff functions.
     """
+    return _tangent(twist, stumpff(small.dot(twist[..., :3], twist[..., :3]), 5))
+
+
+def _tangent(twist: Float[Array, "*batch 6"], c) -> Float[Array, "*batch 6 6"]:
+    """`tangent`, from the Stumpff functions c_0 to c_5."""
     w, v = twist[..., :3], twist[..., 3:]
-    _, _, c2, c3, c4, c5 = stumpff(small.dot(w, w), 5)
+    _, _, c2, c3, c4, c5 = c
     wv = small.dot(w, v)
     block = so3.polynomial(w, 1.0, -c2, c3)
     # hat(w) hat(v) + hat(v) hat(w) = w v^T + v w^T - 2 (w.v) I
@@ -110,6 +116,39 @@ def tangent_times(twist: Float[Array, "*batch 6"], rate: Float[Array, "*batch 6"
     )
     linear = y - c2 * wy + c3 * small.cross(w, wy)
     return jnp.concatenate([angular, coupling + linear], -1)
+
+
+def motion(twist: Float[Array, " 6"], rate: Float[Array, " 6"]):
+    """exp(twist), tangent(twist), tangent(twist) rate, and how fast that changes while the twist does at the same rate.
+
+    All from one set of Stumpff functions. With (w, v) the twist, (x, y) its rate, g = w.x, and a dot for the change:
+    (w x x)' = 0, (w x y + v x x)' = 0, c_2' = -g e_1 and c_3' = g e_2 with e_1 = c_3 - 2 c_4 and e_2 = 3 c_5 - c_4.
+    """
+    w, v, x, y = twist[:3], twist[3:], rate[:3], rate[3:]
+    c = stumpff(small.dot(w, w), 7)
+    _, c1, c2, c3, c4, c5, c6, c7 = c
+    g, wv = small.dot(w, x), small.dot(w, v)
+    e1, e2 = c3 - 2.0 * c4, 3.0 * c5 - c4
+    wx, u = once((small.cross(w, x), small.cross(w, y) + small.cross(v, x)))
+    wwx, xwx = once((small.cross(w, wx), small.cross(x, wx)))
+    turn, outer = once((e1 * wx + e2 * wwx, small.cross(w, u) + small.cross(v, wx)))
+    angular = x - c2 * wx + c3 * wwx
+    linear = y - c2 * u + c3 * outer + wv * turn
+    angular_rate = g * turn + c3 * xwx
+    linear_rate = (
+        g * (e1 * u + e2 * outer)
+        + c3 * (small.cross(x, u) + small.cross(y, wx))
+        + (small.dot(x, v) + small.dot(w, y)) * turn
+        + wv * (g * ((5.0 * c5 - c4 - 8.0 * c6) * wx + (15.0 * c7 - 7.0 * c6 + c5) * wwx) + e2 * xwx)
+    )
+    wv_cross = once(small.cross(w, v))
+    position = v + c2 * wv_cross + c3 * small.cross(w, wv_cross)
+    return (
+        SE3(so3.polynomial(w, 1.0, c1, c2), position),
+        _tangent(twist, c[:6]),
+        jnp.concatenate([angular, linear]),
+        jnp.concatenate([angular_rate, linear_rate]),
+    )
 
 
 def tangent_inverse(twist: Float[Array, "*batch 6"]) -> Float[Array, "*batch 6 6"]:

@@ -147,7 +147,7 @@ def _meeting(model: AnyModel, base: BaseMotion, x: Coordinates, v: Coordinates, 
         return met, meets
 
     (motions,) = each_arm(model, lambda *own: (moved(*own),), x.q, v.q, a.q)
-    skins = None if around is None else around.forces(all_nodes(model, motions, x))
+    skins = None if around is None else _stored(around.forces(all_nodes(model, motions, x)))
     met = (motions, skins)
     if isinstance(model, Branched):
         ends = np.cumsum([0, *nodes_per_arm(model)])

@@ -101,6 +101,13 @@ class StrainSegment(AbstractSegment):
         reach = (s * self.length)[..., None]
         return se3.tangent_times(reach * self.strain(q), reach * self._placed(v))
 
+    def point(self, q, v, s):
+        """Pose, Jacobian, twist and bias of the material point s, from one set of a rotation's coefficients."""
+        reach = s * self.length
+        T, tangent, Jv, c = se3.motion(once(reach * self.strain(q)), once(reach * self._placed(v)))
+        columns = tangent[:, [MODES.index(mode) for mode in self.modes]]
+        return T, jnp.where(self.free[None, :], reach * columns, 0.0), Jv, c
+
     def fibres(self, q, radius, lower, upper) -> Fibres:
         """Fibres from points of the lower section to points of the upper one, straight in the section.
 
