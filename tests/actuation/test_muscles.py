@@ -15,6 +15,7 @@ from hydrostat.mechanics.contraction import (
 )
 from hydrostat.mechanics.elasticity import elastic_energy, elastic_forces
 from hydrostat.mechanics.model import relaxed
+from hydrostat.mechanics.nodes import AbstractMuscles
 from hydrostat.robots.build import build_robot
 from hydrostat.robots.mechanical import robot_model
 from hydrostat.robots.octopus_arm import octopus_arm
@@ -141,6 +142,21 @@ def stiffnesses(q, activation):
 
     exact = jax.vmap(along, out_axes=-1)(jnp.eye(3))
     return exact, muscle_operator(BENT, q, still, 0.0, 1.0, activation) + BENT.tissue.stiffness(BENT.arm, q)
+
+
+@pytest.mark.parametrize("bend", [0.0, 0.4, 1.5, 3.5])
+def test_how_muscles_of_struts_turn_is_the_second_derivative_of_their_lengths(bend):
+    q = jnp.asarray(RNG.uniform(-1.0, 1.0, (20, 3)) * [bend / 0.012, bend / 0.012, 0.3])
+    tension = jnp.asarray(RNG.uniform(0.0, 1.0, (20, 5)))
+
+    @jax.jit
+    def both(q):
+        lengths, J = BENT.muscles.pulls(BENT.arm, q)
+        formula = BENT.muscles.turning(BENT.arm, q, tension, lengths, J)
+        return formula, AbstractMuscles.turning(BENT.muscles, BENT.arm, q, tension, lengths, J)
+
+    formula, derivative = both(q)
+    np.testing.assert_allclose(formula, derivative, rtol=0, atol=1e-12 * float(jnp.max(jnp.abs(derivative))))
 
 
 @pytest.mark.parametrize("azimuth", [0.0, 27.0, 45.0])

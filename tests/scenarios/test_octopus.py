@@ -43,6 +43,13 @@ def test_crawls_where_it_is_told(run, direction):
 
 
 @pytest.mark.slow
+def test_crawls_the_papers_way_by_its_suckers(run):
+    metrics = run("octopus-crawl", "gait=bend")
+    assert metrics["advance_per_stroke_mm"] >= 20.0
+    assert metrics["advance_per_stroke_mm"] >= 1.2 * metrics["advance_without_suckers_mm"]
+
+
+@pytest.mark.slow
 def test_swims_upright_and_turns_where_it_is_told(run):
     metrics = run("octopus-swim", "muscle_noise_percent=5.0")
     assert 0.15 <= metrics["speed_body_lengths_s"] <= 0.35

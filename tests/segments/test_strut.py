@@ -51,6 +51,16 @@ def test_derivatives_of_fibres(segment):
     np.testing.assert_allclose(found.by_radius, exact[1], rtol=1e-12)
 
 
+def test_fibres_without_twist_by_their_formula_and_by_their_ends():
+    segment = StrutSegment(0.012, ("bend_x", "bend_y", "stretch"))
+    lower, upper = (jnp.asarray(RNG.normal(size=(20, 3, 2))) for _ in range(2))
+    given = (Q[:, jnp.array([0, 1, 3])], jnp.linspace(0.002, 0.01, 20), lower, upper)
+    short = jax.jit(jax.vmap(segment.fibres))(*given)
+    long = jax.jit(jax.vmap(lambda *given: AbstractSegment.fibres(segment, *given)))(*given)
+    for found, exact in zip(short, long, strict=True):
+        np.testing.assert_allclose(found, exact, rtol=0, atol=1e-13 * float(jnp.max(jnp.abs(exact))))
+
+
 def test_a_fibre_joins_its_two_ends():
     lower, upper = np.array([0.6, -0.3]), np.array([0.1, 0.5])
     pose = STRUT.pose(Q[0], 1.0)

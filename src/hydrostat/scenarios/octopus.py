@@ -30,8 +30,10 @@ from hydrostat.surroundings.suckers import SuckerLaw
 from hydrostat.surroundings.water import DENSITY, Water
 from hydrostat.viewer import Line, Tube, write_replay
 
-GROUND = ContactLaw(stiffness=120.0, damping=200.0, friction=0.5, slip_speed=0.005, onset=1e-3)
+GROUND = ContactLaw(stiffness=80.0, damping=200.0, friction=0.5, slip_speed=0.005, onset=1e-3)
 """Soft, and without bounce; all assumed."""
+FLESH = ContactLaw(stiffness=50.0, damping=200.0, friction=0.5, slip_speed=0.005, onset=1e-3)
+"""Arms against each other and against the body: softer than the ground."""
 _APART = 5  # places along an arm that its parts must be apart to touch
 _FRAMES = 300  # of a replay
 _ROW_S = 0.01  # from row to row, where steps are not longer
@@ -86,7 +88,7 @@ def animal(run: Run, ground: bool = True, weight: float = 1.0, free: bool = True
     assert isinstance(model.arm.muscles, HydrostatMuscles)
     neighbours = _APART if getattr(settings, "arm_contact", False) else None
     floor, suckers = (jnp.zeros(()), SuckerLaw()) if ground else (None, None)
-    sea = Sea(Water(), GROUND, Mantle(radius), floor, suckers, model.count, neighbours)
+    sea = Sea(Water(), FLESH, Mantle(radius), floor, suckers, model.count, neighbours, bed=GROUND)
     axes = np.asarray(model.mounts.rotation)[:, :, 2]
     return Animal(
         model,

@@ -12,7 +12,15 @@ from jaxtyping import Array, Bool, Float, Int
 from hydrostat.lie import SE3, se3, small
 from hydrostat.mechanics.dynamics import motions_of
 from hydrostat.mechanics.model import AnyModel, Inputs
-from hydrostat.mechanics.motion import Coordinates, PerArm, all_nodes, branches, joined, like_coordinates, without_masses
+from hydrostat.mechanics.motion import (
+    Coordinates,
+    PerArm,
+    all_nodes,
+    branches,
+    joined,
+    like_coordinates,
+    without_masses,
+)
 from hydrostat.mechanics.nodes import Nodes
 
 

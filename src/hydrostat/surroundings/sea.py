@@ -124,6 +124,7 @@ class Sea(eqx.Module):
 
     water: Water
     law: ContactLaw
+    """How arms give way to each other and to the body."""
     mantle: Mantle
     floor: Float[Array, ""] | None = None
     """Height of a level floor [m]; None for open water."""
@@ -133,6 +134,8 @@ class Sea(eqx.Module):
     """How many places along an arm two of its parts must be apart to touch; None where arms touch nothing of their own
     kind."""
     jet: Jet | None = None
+    bed: ContactLaw | None = None
+    """How the floor gives way; None: as arms do."""
     prey: World | None = None
     """A ball that one arm at a time can take, with the ground under it."""
 
@@ -178,8 +181,9 @@ class Sea(eqx.Module):
         below = pressing = prey = None
         body = nodes_ahead(body, dt)
         if self.floor is not None:
-            parts.append(floor(self.law, self.floor, ahead))
-            below = floor(self.law, self.floor, _ball(self.mantle, body))
+            bed = self.law if self.bed is None else self.bed
+            parts.append(floor(bed, self.floor, ahead))
+            below = floor(bed, self.floor, _ball(self.mantle, body))
             if self.suckers is not None:
                 parts.append(Held(self.suckers, state.holds))
         if self.neighbours is not None:
