@@ -89,14 +89,17 @@ def shorten_and_push(anatomy: Anatomy, yaws: Float[Array, " a"]) -> Stroke:
 
 
 def bend_and_straighten(anatomy: Anatomy, yaws: Float[Array, " a"]) -> Stroke:
-    """The paper's way: an arm lies down in bends, takes hold, and becomes straight."""
-    bend, stiffen, first, last = 0.2, 0.3, 0.6, 0.8
+    """The paper's way: an arm lies down in bends, takes hold, and becomes straight.
+
+    With bends twice as strong the arm folds under the push, and the body turns.
+    """
+    bend, stiffen, first, last = 0.1, 0.4, 0.6, 0.8
     side = jnp.where(jnp.sin(yaws) >= 0.0, 1.0, -1.0)  # arms of both sides mirror each other
     turn = anatomy.inside(0.05, 0.2) - anatomy.inside(0.2, 0.5) + anatomy.inside(0.5, 0.65)
     level = bend * anatomy.grade * turn * side[:, None]
     gather = jax.vmap(lambda one: _sideways(anatomy, one))(level)
     push = stiffened(anatomy, stiffen, last)
-    numbers = (0.9, 0.8, 0.0, 0.4, 0.04)
+    numbers = (0.9, 0.8, 0.0, 0.4, 0.031)
     return Stroke(gather, push[None], _sucking(anatomy, first, last), *(jnp.asarray(x) for x in numbers))
 
 

@@ -19,10 +19,6 @@ _SUCKERS = Key(
 _SWIM_KEYS = (*_ANIMAL_KEYS[:-1], Key("dt_ms", 10.0, "ms", "time step", above=0.0, most=100.0))
 
 _GAIT = Key("gait", "push", "", "biology's way: shorten and push; the paper's: bend", options=("push", "bend"))
-_GAIT_KEYS = (
-    *_ANIMAL_KEYS[:-1],
-    Key("dt_ms", 0.0, "ms", "time step; 0: 5 for biology's way, 2.5 for the paper's", least=0.0, most=100.0),
-)
 
 _BEAT_KEYS = (
     Key("ratio", 3.0, "", "how much faster arms close than they open", above=0.0, most=20.0),
@@ -56,7 +52,7 @@ OCTOPUS_SCENARIOS = (
             Key("speed_mm_s", 0.0, "mm/s", "how fast; 0: as fast as it can", least=0.0, most=1e3),
             Key("closed_loop", False, "", "whether it looks before each stroke where it is"),
             _SUCKERS,
-            *_GAIT_KEYS,
+            *_ANIMAL_KEYS,
         ),
     ),
     Scenario(
@@ -117,7 +113,7 @@ OCTOPUS_SCENARIOS = (
             Key("side_m", 1.0, "m", "side of the square", above=0.01, most=100.0),
             _GAIT,
             _SUCKERS,
-            *_GAIT_KEYS,
+            *_ANIMAL_KEYS,
         ),
     ),
     Scenario(

@@ -13,20 +13,12 @@ from hydrostat.stepping import Rows
 
 NEAR = 0.01
 """From its goal where an octopus has arrived [m]."""
-_STEP_MS = {"push": 5.0, "bend": 2.5}
-"""Steps by gait. With 5 ms arms that bend bounce off the ground, and the octopus gets on also without its suckers."""
 _RESERVE = 0.85  # of how far strokes could take it is how far it goes by itself in closed loop; the rest corrects
-
-
-def settle_step(run: Run):
-    """The settings of a run, with the step that its gait needs where none was asked for."""
-    run.settings.dt_ms = run.settings.dt_ms or _STEP_MS[run.settings.gait]
-    return run.settings
 
 
 def crawl(run: Run) -> Outcome:
     """Strokes in one direction, with suckers and, beside it, without."""
-    settings = settle_step(run)
+    settings = run.settings
     octopus = animal(run)
     stroke = STROKES[settings.gait](octopus.anatomy, jnp.asarray(octopus.yaws))
     if settings.speed_mm_s:

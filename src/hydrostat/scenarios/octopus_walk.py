@@ -11,7 +11,7 @@ from hydrostat.errors import InputError
 from hydrostat.results import figures
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.octopus import Animal, Seen, Witness, animal, draw_above, move, replay, yaw
-from hydrostat.scenarios.octopus_crawl import crawling, settle_step
+from hydrostat.scenarios.octopus_crawl import crawling
 from hydrostat.stepping import Rows
 from hydrostat.viewer import Line
 
@@ -22,7 +22,7 @@ _ROW_S = 0.05
 
 def walk_path(run: Run) -> Outcome:
     """Along the whole path, or as far as it comes."""
-    settings = settle_step(run)
+    settings = run.settings
     octopus = animal(run)
     path = _waypoints(settings)
     stroke = STROKES[settings.gait](octopus.anatomy, jnp.asarray(octopus.yaws))
