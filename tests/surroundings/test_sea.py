@@ -14,7 +14,7 @@ from hydrostat.robots.octopus import octopus
 from hydrostat.surroundings import ContactLaw, Water
 from hydrostat.surroundings.floor import floor
 from hydrostat.surroundings.own import body_contact
-from hydrostat.surroundings.sea import Jet, Mantle, OnMantle
+from hydrostat.surroundings.sea import Jet, Mantle, OnMantle, Sea
 from hydrostat.surroundings.suckers import SuckerLaw
 from hydrostat.surroundings.world import Ball, World
 
@@ -55,7 +55,21 @@ def test_damping_is_the_derivative(ground):
     found = sea.on_body(_body(jnp.asarray(TWIST)))
     np.testing.assert_allclose(-jax.jacfwd(wrench)(jnp.asarray(TWIST)), found.damping[0], atol=1e-9)
     lift = found.force[0, 2] - _sea(ground=False).on_body(_body(jnp.asarray(TWIST))).force[0, 2]
-    assert (float(lift) > 1e-4) == ground
+    # 0.5 mm deep, where the stiffness comes on over 0.3 of the radius, and 20 mm/s on its way down.
+    pressed = 50.0 * 0.5 * 0.0005**2 / (0.3 * RADIUS) * (1.0 + 20.0 * 0.02)
+    np.testing.assert_allclose(lift, pressed if ground else 0.0, rtol=1e-9)
+
+
+def test_the_floor_can_be_stiffer_than_arms():
+    stiffer = ContactLaw(stiffness=100.0, damping=20.0, friction=0.5, slip_speed=0.005)
+    body = _body(jnp.asarray(TWIST))
+    above = body._replace(position=body.position + jnp.array([0.0, 0.0, 1.0]), radius=jnp.array([0.01]))
+    lifts = []
+    for bed in (None, stiffer):
+        sea = Sea(WATER, LAW, MANTLE, jnp.zeros(()), arms=1, bed=bed)
+        around = sea.around(sea.begin(1), above, 0.0, body)
+        lifts.append(around.on_body(body).force[0, 2] - _sea(ground=False).on_body(body).force[0, 2])
+    np.testing.assert_allclose(lifts[1], 2.0 * lifts[0], rtol=1e-9)
 
 
 def test_the_body_feels_it():

@@ -179,8 +179,8 @@ class StrutSegment(AbstractSegment):
         whole = jnp.pad(bends, (0, 1)) + twice * np.diag([0.0, 0.0, 1.0])
         beside = jnp.pad(by_height, (0, 1))[:, None] * np.eye(3)[2]
         whole = once(whole + beside + beside.T)
-        at = [places[mode] for mode in self.modes]
-        chosen = whole if len(at) == 3 else jnp.stack([jnp.stack([whole[i, j] for j in at]) for i in at])
+        own = [places[mode] for mode in self.modes]
+        chosen = whole if len(own) == 3 else jnp.stack([jnp.stack([whole[i, j] for j in own]) for i in own])
         return jnp.where(self.free[:, None] & self.free[None, :], self.length**2 * chosen, 0.0)
 
     def _fibre_terms(self, q, radius, lower, upper) -> "_FibreTerms":
