@@ -91,7 +91,7 @@ def shorten_and_push(anatomy: Anatomy, yaws: Float[Array, " a"]) -> Stroke:
 def bend_and_straighten(anatomy: Anatomy, yaws: Float[Array, " a"]) -> Stroke:
     """The paper's way: an arm lies down in bends, takes hold, and becomes straight.
 
-    With bends twice as strong the arm folds under the push, and the body turns.
+    With bends twice as strong the arm folds under the push.
     """
     bend, stiffen, first, last = 0.1, 0.4, 0.6, 0.8
     side = jnp.where(jnp.sin(yaws) >= 0.0, 1.0, -1.0)  # arms of both sides mirror each other
