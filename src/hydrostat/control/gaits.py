@@ -79,12 +79,13 @@ def stiffened(anatomy: Anatomy, amount: float, last: float = 1.0) -> Float[Array
 def shorten_and_push(anatomy: Anatomy, yaws: Float[Array, " a"]) -> Stroke:
     """Biology's way: an arm becomes shorter, takes hold, and becomes longer. The numbers were found by trying."""
     del yaws
-    shorten, elongate, stiffen, first, last = 0.09, 0.12, 0.06, 0.6, 0.8
+    shorten, elongate, stiffen, press, first, last = 0.09, 0.12, 0.06, 0.06, 0.6, 0.8
     # What lies beyond the suckers that hold has nothing to do, and would whip about.
     near = anatomy.inside(0.0, last)
     gather = anatomy.muscles(jnp.repeat(shorten * near[:, None], 4, 1), jnp.zeros(anatomy.count))
+    gather = gather + _downwards(anatomy, press * anatomy.inside(0.0, 0.4))
     push = anatomy.muscles(jnp.zeros((anatomy.count, 4)), elongate * near) + stiffened(anatomy, stiffen, last)
-    numbers = (0.9, 0.8, 0.0, 0.4, 0.046)
+    numbers = (0.9, 0.8, 0.0, 0.4, 0.049)
     return Stroke(gather[None], push[None], _sucking(anatomy, first, last), *(jnp.asarray(x) for x in numbers))
 
 
@@ -108,6 +109,12 @@ def _sideways(anatomy: Anatomy, level: Float[Array, " n"]) -> Float[Array, "n m"
     zero = jnp.zeros_like(level)
     sides = jnp.stack([zero, jnp.maximum(level, 0.0), zero, jnp.maximum(-level, 0.0)], -1)
     return anatomy.muscles(sides, 0.5 * jnp.abs(level))
+
+
+def _downwards(anatomy: Anatomy, level: Float[Array, " n"]) -> Float[Array, "n m"]:
+    """Bends to the ground: an arm that hovers above it, as one with unequal muscles may, has nothing to hold."""
+    zero = jnp.zeros_like(level)
+    return anatomy.muscles(jnp.stack([level, zero, zero, zero], -1), zero)
 
 
 def _sucking(anatomy: Anatomy, first: float, last: float) -> Float[Array, " n"]:
