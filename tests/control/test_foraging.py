@@ -32,7 +32,7 @@ def brain():
     stroke = STROKES["push"](anatomy, jnp.asarray(YAWS))
     zero = jnp.zeros(())
     crawl = Crawl(stroke, jnp.zeros((2, 2)), jnp.asarray(YAWS), jnp.ones(8), zero + 1.0, zero)
-    return Forage(crawl, servo, REACH, jnp.ones(SEGMENTS))
+    return Forage(crawl, servo, REACH, jnp.ones(SEGMENTS), jnp.ones(SEGMENTS))
 
 
 def felt(prey, turned=0.0, q=None):

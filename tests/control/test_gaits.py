@@ -10,6 +10,8 @@ from hydrostat.control.gaits import STROKES, Crawl, shares_for
 from hydrostat.control.nerves import Felt
 from hydrostat.lie import SE3
 from hydrostat.robots.build import build_robot
+from hydrostat.robots.build_limbed import crown_model
+from hydrostat.robots.octopus import octopus
 from hydrostat.robots.octopus_arm import octopus_arm
 
 YAWS = np.deg2rad(45.0 * np.arange(8))
@@ -95,11 +97,11 @@ def test_a_waypoint_is_passed_and_the_last_one_reached():
 
 def test_short_strokes_are_weak_ones():
     brain = crawl([[0.0, 0.0], [1.0, 0.0]])
-    sizes = []
-    for left in (0.046, 0.023, 0.012):
+    sizes, far = [], float(STROKE.length)
+    for left in (far, 0.5 * far, 0.25 * far):
         _, memory = brain.decide(0.0, 5e-3, felt(1.0 - left, 0.0), brain.begin(felt(0.0, 0.0)))
         sizes.append(float(memory.share.max()))
-    assert sizes == pytest.approx([1.0, 0.5**1.5, (0.012 / 0.046) ** 1.5], rel=1e-6)
+    assert sizes == pytest.approx([1.0, 0.5**1.5, 0.25**1.5], rel=1e-6)
 
 
 def test_suckers_hold_during_the_push_alone():
@@ -108,3 +110,15 @@ def test_suckers_hold_during_the_push_alone():
     held = [float(STROKE(jnp.asarray(t), share).grip.sum()) for t in times]
     assert held[0] == held[1] == 0.0
     assert held[2] == held[3] > 0.0
+
+
+def test_arms_press_to_the_ground_while_they_gather():
+    """Below is where the section's x axis points on a body that stands upright."""
+    share = jnp.asarray(shares_for(0.0, jnp.asarray(YAWS)))
+    below, left, above, right = np.asarray(STROKE(jnp.asarray(0.7), share).activation)[4, :, :4].T
+    near = np.asarray(ANATOMY.place) < 0.35
+    assert np.all(below[near] > 1.3 * above[near])
+    np.testing.assert_array_equal(below[~np.asarray(ANATOMY.place < 0.4)], above[~np.asarray(ANATOMY.place < 0.4)])
+    np.testing.assert_array_equal(left, right)
+    mounts = crown_model(octopus(), points=1, skin_points=1).mounts
+    np.testing.assert_allclose(np.asarray(mounts.rotation)[:, :, 0], [[0.0, 0.0, -1.0]] * 8, atol=1e-9)

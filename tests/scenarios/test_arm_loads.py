@@ -3,6 +3,8 @@
 import pytest
 
 from hydrostat.errors import InputError
+from hydrostat.robots.file import format_robot
+from hydrostat.robots.octopus_arm import octopus_arm
 
 
 def test_a_load_is_taken_from_the_ground_and_thrown(run):
@@ -35,6 +37,15 @@ def test_ten_grams_are_fetched_by_a_pattern(run):
     metrics = run("arm-fetch", load_g=10.0, seconds=4.5)
     assert metrics["attached"]
     assert metrics["mouth_distance_mm"] < 30.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", [{}, {"load_g": 10.0, "seconds": 4.5}])
+def test_patterns_fetch_alike_with_twice_as_many_segments(run, tmp_path, settings):
+    (tmp_path / "fine.toml").write_text(format_robot(octopus_arm(40)))
+    coarse, fine = run("arm-fetch", **settings), run("arm-fetch", str(tmp_path / "fine.toml"), **settings)
+    for name in ("mouth_distance_mm", "mouth_time_s", "mouth_distance_end_mm"):
+        assert fine[name] == pytest.approx(coarse[name], rel=0.15)
 
 
 @pytest.mark.slow

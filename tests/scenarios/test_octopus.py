@@ -50,6 +50,38 @@ def test_crawls_the_papers_way_by_its_suckers(run):
 
 
 @pytest.mark.slow
+def test_without_two_of_the_three_arms_behind_it_goes_half_as_far(run):
+    whole, lacking = run("octopus-crawl"), run("octopus-crawl", "lost_arms=[4,5]")
+    assert lacking["advance_per_stroke_mm"] >= 0.5 * whole["advance_per_stroke_mm"]
+    assert lacking["penetration_max_radii"] <= 0.2
+
+
+@pytest.mark.slow
+def test_walks_round_a_corner_with_muscles_of_wrong_gains(run):
+    metrics = run("octopus-walk-path", "side_m=0.3", "muscle_noise_percent=5.0")
+    assert metrics["arrived"]
+    assert metrics["path_error_max_mm"] <= 40.0
+    assert metrics["penetration_max_radii"] <= 0.2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("turn", "noise"), [(60.0, 0.0), (-60.0, 5.0)])
+def test_turns_on_the_spot(run, turn, noise):
+    metrics = run("octopus-turn", f"turn_deg={turn}", f"muscle_noise_percent={noise}")
+    assert metrics["turn_error_deg"] <= 4.0
+    assert metrics["drift_max_mm"] <= 20.0
+    assert metrics["penetration_max_radii"] <= 0.2
+
+
+@pytest.mark.slow
+def test_stands_in_a_current_by_its_suckers(run):
+    metrics = run("octopus-stand", "seconds=3.0")
+    assert metrics["drift_max_mm"] <= 10.0
+    assert metrics["drift_without_suckers_mm"] >= 100.0
+    assert metrics["penetration_max_radii"] <= 0.2
+
+
+@pytest.mark.slow
 def test_swims_upright_and_turns_where_it_is_told(run):
     metrics = run("octopus-swim", "muscle_noise_percent=5.0")
     assert 0.15 <= metrics["speed_body_lengths_s"] <= 0.35

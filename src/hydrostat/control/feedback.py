@@ -226,15 +226,18 @@ class Servo(AbstractBrain):
         return Wanted(activation, here.grip), ServoMemory(memory.step + jnp.where(stays, 0.0, 1.0), missing)
 
 
-def make_servo(model: Model, table: Table, *, rate: float = 8.0, stiffen: float = 0.2) -> Servo:
+def make_servo(
+    model: Model, table: Table, *, rate: float = 8.0, stiffen: float = 0.2, most: float = _MOST_MISSING
+) -> Servo:
     """A servo for a course.
 
-    **Arguments:** `rate`: how fast errors fade [1/s]; `stiffen`: co-contraction of all muscles.
+    **Arguments:** `rate`: how fast errors fade [1/s]; `stiffen`: co-contraction of all muscles; `most`: that errors may
+    sum up to [rad s, or relative lengths times seconds]: an arm that something keeps from its shape pulls no harder.
     """
     _check_volume_kept(model.arm)
     segments = model.arm.segments
     turning = jnp.array([mode != "stretch" for mode in segments.modes])
-    most = jnp.where(turning, _MOST_MISSING / segments.length[:, None], _MOST_MISSING)
+    largest = jnp.where(turning, most / segments.length[:, None], most)
     carried = None if model.surroundings is None else model.surroundings.entrained()
     water = None if carried is None else Water(carried.density, normal=0.0, tangential=0.0, added_mass=1.0)
     bare = eqx.tree_at(
@@ -244,4 +247,4 @@ def make_servo(model: Model, table: Table, *, rate: float = 8.0, stiffen: float 
         is_leaf=lambda x: x is None,
     )
     bare = dataclasses.replace(bare, constant_volume=False)
-    return Servo(model, bare, table, jnp.asarray(rate, float), jnp.full(model.arm.count, stiffen), most)
+    return Servo(model, bare, table, jnp.asarray(rate, float), jnp.full(model.arm.count, stiffen), largest)

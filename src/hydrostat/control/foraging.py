@@ -9,14 +9,11 @@ from typing import NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from hydrostat.control.feedback import Servo, ServoMemory
-from hydrostat.control.gaits import Crawl, OnTheWay
+from hydrostat.control.gaits import Crawl, OnTheWay, mirrored
 from hydrostat.control.nerves import AbstractBrain, Felt, Wanted
-
-_MIRRORED = np.array([0, 3, 2, 1, 4, 6, 5])  # muscles of a mirrored arm: left and right change places
 
 
 class Reach(NamedTuple):
@@ -58,6 +55,8 @@ class Forage(AbstractBrain):
     reach: Reach
     hold: Float[Array, " n"]
     """1 for segments whose suckers hold the ground meanwhile, of arms that are not beside the one that fetches."""
+    moved: Float[Array, " n"]
+    """1 for segments of the arm that fetches which take part; others are limp."""
 
     def begin(self, felt: Felt) -> Hunt:
         """Nothing is decided."""
@@ -83,14 +82,13 @@ class Forage(AbstractBrain):
         own = Felt(turn * felt.q[arm], turn * felt.v[arm], felt.taken[arm])
         fetching, course = self.fetch.decide(time, dt, own, memory.course)
         course = jax.tree.map(lambda new, old: jnp.where(there, new, old), course, memory.course)
-        mirrored = fetching.activation[:, _MIRRORED[: fetching.activation.shape[-1]]]
-        activation = jnp.where(side > 0.0, fetching.activation, mirrored)
+        activation = jnp.where(side > 0.0, fetching.activation, mirrored(fetching.activation))
         arms = jnp.arange(len(self.crawl.yaws))
         one = (arms == arm)[:, None]
         aside = jnp.mod(arms - arm + 1, len(arms)) <= 2  # itself, and those beside it
         holding = jnp.where(aside, 0.0, self.crawl.grip)[:, None] * self.hold
         wanted = Wanted(
-            jnp.where(there, jnp.where(one[..., None], activation, 0.0), crawling.activation),
+            jnp.where(there, jnp.where(one[..., None], self.moved[:, None] * activation, 0.0), crawling.activation),
             jnp.where(there, holding, crawling.grip),
             take=jnp.where(one & there, fetching.grip, 0.0),
         )

@@ -16,11 +16,12 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from hydrostat.control.commands import Anatomy
-from hydrostat.control.nerves import AbstractBrain, Felt, Wanted
+from hydrostat.control.nerves import AbstractBrain, Felt, Played, Wanted
 from hydrostat.lie import SE3
 
 _EFFORT = 1.5  # power of its length by which the activation of a stroke falls: measured, 0.4 of it takes it 0.57 as far
 _AROUND = np.deg2rad(np.arange(-85.0, 86.0))  # from the way back, where arms that are lost make it crooked
+_MIRRORED = np.array([0, 3, 2, 1, 4, 6, 5])  # muscles in whose places those of a mirrored arm are
 _BESIDE = 0.05  # cosine of the angle from the way back, from where an arm is beside the body and does not push
 
 
@@ -83,10 +84,10 @@ def shorten_and_push(anatomy: Anatomy, yaws: Float[Array, " a"]) -> Stroke:
     # What lies beyond the suckers that hold has nothing to do, and would whip about.
     near = anatomy.inside(0.0, last)
     gather = anatomy.muscles(jnp.repeat(shorten * near[:, None], 4, 1), jnp.zeros(anatomy.count))
-    gather = gather + _downwards(anatomy, press * anatomy.inside(0.0, 0.4))
+    gather = gather + downwards(anatomy, press * anatomy.inside(0.0, 0.4))
     push = anatomy.muscles(jnp.zeros((anatomy.count, 4)), elongate * near) + stiffened(anatomy, stiffen, last)
     numbers = (0.9, 0.8, 0.0, 0.4, 0.049)
-    return Stroke(gather[None], push[None], _sucking(anatomy, first, last), *(jnp.asarray(x) for x in numbers))
+    return Stroke(gather[None], push[None], sucking(anatomy, first, last), *(jnp.asarray(x) for x in numbers))
 
 
 def bend_and_straighten(anatomy: Anatomy, yaws: Float[Array, " a"]) -> Stroke:
@@ -96,30 +97,46 @@ def bend_and_straighten(anatomy: Anatomy, yaws: Float[Array, " a"]) -> Stroke:
     """
     bend, stiffen, first, last = 0.1, 0.4, 0.6, 0.8
     side = jnp.where(jnp.sin(yaws) >= 0.0, 1.0, -1.0)  # arms of both sides mirror each other
-    turn = anatomy.inside(0.05, 0.2) - anatomy.inside(0.2, 0.5) + anatomy.inside(0.5, 0.65)
-    level = bend * anatomy.grade * turn * side[:, None]
-    gather = jax.vmap(lambda one: _sideways(anatomy, one))(level)
+    level = bend * three_bends(anatomy) * side[:, None]
+    gather = jax.vmap(lambda one: sideways(anatomy, one))(level)
     push = stiffened(anatomy, stiffen, last)
     numbers = (0.9, 0.8, 0.0, 0.4, 0.031)
-    return Stroke(gather, push[None], _sucking(anatomy, first, last), *(jnp.asarray(x) for x in numbers))
+    return Stroke(gather, push[None], sucking(anatomy, first, last), *(jnp.asarray(x) for x in numbers))
 
 
-def _sideways(anatomy: Anatomy, level: Float[Array, " n"]) -> Float[Array, "n m"]:
+def three_bends(anatomy: Anatomy) -> Float[Array, " n"]:
+    """How much of a bend to the left each segment has in an arm that lies in bends; graded."""
+    return anatomy.grade * (anatomy.inside(0.05, 0.2) - anatomy.inside(0.2, 0.5) + anatomy.inside(0.5, 0.65))
+
+
+def sideways(anatomy: Anatomy, level: Float[Array, " n"]) -> Float[Array, "n m"]:
     """Bends along the ground, to the left where the level is positive, with half as much of the radial muscles."""
     zero = jnp.zeros_like(level)
     sides = jnp.stack([zero, jnp.maximum(level, 0.0), zero, jnp.maximum(-level, 0.0)], -1)
     return anatomy.muscles(sides, 0.5 * jnp.abs(level))
 
 
-def _downwards(anatomy: Anatomy, level: Float[Array, " n"]) -> Float[Array, "n m"]:
+def mirrored(activation: Float[Array, "*arms n m"]) -> Float[Array, "*arms n m"]:
+    """What the muscles of a mirrored arm do: left and right change places."""
+    return activation[..., _MIRRORED[: activation.shape[-1]]]
+
+
+def downwards(anatomy: Anatomy, level: Float[Array, " n"]) -> Float[Array, "n m"]:
     """Bends to the ground: an arm that hovers above it, as one with unequal muscles may, has nothing to hold."""
     zero = jnp.zeros_like(level)
     return anatomy.muscles(jnp.stack([level, zero, zero, zero], -1), zero)
 
 
-def _sucking(anatomy: Anatomy, first: float, last: float) -> Float[Array, " n"]:
+def sucking(anatomy: Anatomy, first: float, last: float) -> Float[Array, " n"]:
     """1 for segments between two fractions of the arm."""
     return jnp.where(anatomy.inside(first, last) > 0.5, 1.0, 0.0)
+
+
+def standing(anatomy: Anatomy, grip: Float[Array, " a"], stiffen: float = 0.05, press: float = 0.06) -> Played:
+    """All arms press themselves to the ground and hold it; `grip`: 1 for arms whose suckers work."""
+    one = stiffened(anatomy, stiffen) + downwards(anatomy, press * anatomy.inside(0.0, 0.4))
+    activation = jnp.repeat(one[None], len(grip), 0)
+    return Played(activation[None], (grip[:, None] * sucking(anatomy, 0.5, 0.8))[None])
 
 
 STROKES = {"push": shorten_and_push, "bend": bend_and_straighten}

@@ -140,12 +140,17 @@ def fetch(run: Run) -> Outcome:
 
 
 def _by_pattern(run: Run, loaded: Loaded) -> AbstractBrain:
-    """Joints that bend the arm, up when it is free; sideways and along most of its length where it carries a load."""
+    """Joints that bend the arm, up when it is free; sideways and along most of its length where it carries a load.
+
+    An arm of 40 segments ends elsewhere by some 5 mm than one of 20: struts tilt at their upper ends, and grades are
+    over the first segment's radius. The free arm's tip is brought above the mouth and behind it, where that is across
+    the way to the mouth.
+    """
     dt = 1e-3 * run.settings.dt_ms
     begins = dt * jnp.arange(max(round(run.settings.seconds / dt), 1))
     long = run.settings.seconds + 10.0
     if loaded.ball is None:
-        joints = Fetch(long, (0.25, 0.6, 0.7), 0.21, places=((0.02, 0.13), (0.3, 0.595), (0.605, 0.76)))
+        joints = Fetch(long, (0.39, 0.75, 0.15), 0.27, places=((0.0, 0.1), (0.25, 0.7), (0.7, 0.75)), rise=1.3)
         return played(joints, loaded.arm.anatomy, begins, dt)
     n = loaded.arm.anatomy.count
     joints = Fetch(long, (0.35, 0.275, 0.0), 0.07, 107.0, ((0.04, 0.26), (0.26, 0.72), (0.75, 0.85)), 2.6)

@@ -15,7 +15,7 @@ from hydrostat.mechanics.model import GRAVITY, Model
 from hydrostat.results import figures
 from hydrostat.scenarios.arm_loads import FLESH
 from hydrostat.scenarios.base import Outcome, Run
-from hydrostat.scenarios.octopus import Animal, Seen, Witness, animal, draw_above, move, replay, row_steps
+from hydrostat.scenarios.octopus import Animal, Seen, Witness, animal, draw_above, look, move, replay, row_steps
 from hydrostat.scenarios.octopus_crawl import crawling
 from hydrostat.stepping import Rows
 from hydrostat.surroundings.shapes import Plane
@@ -25,11 +25,13 @@ from hydrostat.viewer import Tube
 
 _TAKES_AT = 0.55  # of the arm: where it takes its prey
 _TAKING = (0.35, 0.75)  # of the arm: where its suckers may
+_LIMP = 0.8  # of the arm: its end from here on has nothing to do, and would be driven into the ground
 _SPREAD = 0.11  # of the arm: how far from there it may lie, when the octopus has come
 _ASIDE = 0.045  # m between the arm's middle and the prey, at most
 _SWEEP = 0.065  # m, to the side, until suckers have the prey
 _TIMES = (0.0, 0.8, 2.3, 2.8, 6.3, 7.5)  # s: calm down, sweep, hold, bring, stay
 _MOUTH = (0.02, 0.125, 0.09)  # of the arm: how far before, beside and above its base the held place is brought
+_MOST = 0.2  # rad s, that errors may sum up to: prey at the mouth is in the way of the last of the course
 _DELIVERED = 0.03
 """From the mouth where prey is delivered [m]."""
 
@@ -66,15 +68,17 @@ def forage(run: Run) -> Outcome:
     strokes = int(np.ceil(1.3 * far / float(stroke.length))) + 3
     seconds, every = strokes * float(stroke.duration) + _TIMES[-1], row_steps(run)
     places = _placements(run)
-    hunts, seen = [], None
+    hunts, depths, seen = [], [], None
     for index, place in enumerate(places):
         share = (index / len(places), (index + 1) / len(places))
         if index:
             rows = move(run, octopus, brain, seconds, every=every, share=share, prey_at=place)
+            depths.append(look(octopus, rows.state).depth.max())
         else:
             with Witness(run, octopus, seconds, every, "octopus-forage") as witness:
                 rows = move(run, octopus, brain, seconds, every=every, share=share, prey_at=place, on_rows=witness)
             seen = witness.seen
+            depths.append(seen.depth.max())
         hunts.append(_looked(octopus, rows, place, settings))
     assert seen is not None
     metrics = {
@@ -83,7 +87,7 @@ def forage(run: Run) -> Outcome:
         "mouth_distance_mm": [1e3 * float(hunt.distance[-1]) for hunt in hunts],
         "arrival_s": [_first(hunt.rows.memory.brain.there, hunt.rows.time) for hunt in hunts],
         "taken_s": [_first(hunt.held, hunt.rows.time) for hunt in hunts],
-        "penetration_max_radii": float(np.max(seen.depth)),
+        "penetration_max_radii": float(max(depths)),
     }
     title = f"octopus-forage: {sum(hunt.delivered for hunt in hunts)} of {len(hunts)} prey delivered"
     prey = Tube.ball("prey", hunts[0].prey, float(prey_of(settings).radius))
@@ -149,7 +153,7 @@ def fetching(octopus: Animal, dt: float) -> Servo:
         jnp.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0]),
     )
     begins = dt * jnp.arange(max(round(_TIMES[-1] / dt), 1))
-    return make_servo(model, tabulated(model, course, begins, dt), rate=6.5, stiffen=0.2)
+    return make_servo(model, tabulated(model, course, begins, dt), rate=6.5, stiffen=0.2, most=_MOST)
 
 
 def _brain(octopus: Animal, stroke, servo: Servo, settings) -> Forage:
@@ -160,7 +164,7 @@ def _brain(octopus: Animal, stroke, servo: Servo, settings) -> Forage:
     beside = float(prey_of(settings).radius) + np.array([0.0, _ASIDE])
     hold = jnp.where(anatomy.inside(0.3, 0.8) > 0.5, 1.0, 0.0)
     crawl = crawling(octopus, stroke, np.zeros((2, 2)), looks=True, near=0.0)
-    return Forage(crawl, servo, Reach(jnp.asarray(along), jnp.asarray(beside)), hold)
+    return Forage(crawl, servo, Reach(jnp.asarray(along), jnp.asarray(beside)), hold, anatomy.inside(0.0, _LIMP))
 
 
 def _placements(run: Run) -> list[np.ndarray]:
