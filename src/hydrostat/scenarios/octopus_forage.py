@@ -31,7 +31,7 @@ _ASIDE = 0.045  # m between the arm's middle and the prey, at most
 _SWEEP = 0.065  # m, to the side, until suckers have the prey
 _TIMES = (0.0, 0.8, 2.3, 2.8, 6.3, 7.5)  # s: calm down, sweep, hold, bring, stay
 _MOUTH = (0.02, 0.125, 0.09)  # of the arm: how far before, beside and above its base the held place is brought
-_MOST = 0.2  # rad s, that errors may sum up to: prey at the mouth is in the way of the last of the course
+_MOST = 0.1  # rad s, that errors may sum up to: prey at the mouth is in the way of the last of the course
 _DELIVERED = 0.03
 """From the mouth where prey is delivered [m]."""
 
