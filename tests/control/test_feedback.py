@@ -147,6 +147,14 @@ def test_shapes_put_the_tip_at_points_of_the_half_shell():
         assert q[:, 2].max() < 0.7
 
 
+def test_the_tip_points_where_it_shall():
+    directed = eqx.filter_jit(shape_to_point)
+    for point, way in zip(half_shell(8)[1:], ((0.0, 0.0, 1.0), (-0.6, 0.0, 0.8), (0.0, 1.0, 0.0)) * 2, strict=False):
+        T = kinematics.tip_pose(MODEL.arm, directed(MODEL.arm, jnp.asarray(point), jnp.asarray(way)))
+        np.testing.assert_allclose(T.position, point, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(T.rotation[:, 2], way, rtol=0, atol=1e-9)
+
+
 def test_an_arm_with_twist_reaches_as_well():
     for point in half_shell(4):
         np.testing.assert_allclose(reached(OBLIQUE.arm, jnp.asarray(point))[1], point, rtol=0, atol=1e-9)

@@ -1,7 +1,5 @@
 """What a foraging octopus decides by what it sees: which arm takes the prey, on which side, and where to go."""
 
-import dataclasses
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -34,7 +32,7 @@ def brain():
     stroke = STROKES["push"](anatomy, jnp.asarray(YAWS))
     zero = jnp.zeros(())
     crawl = Crawl(stroke, jnp.zeros((2, 2)), jnp.asarray(YAWS), jnp.ones(8), zero + 1.0, zero)
-    return Forage(crawl, servo, REACH, jnp.ones(SEGMENTS), jnp.ones(SEGMENTS))
+    return Forage(crawl, servo, REACH, jnp.ones(SEGMENTS))
 
 
 def felt(prey, turned=0.0, q=None):
@@ -54,10 +52,6 @@ def decided(brain, seen, steps=60):
     for i in range(steps):
         wanted, memory = step(DT * i, memory)
     return wanted, memory
-
-
-def brain_with(brain, moved):
-    return dataclasses.replace(brain, moved=moved)
 
 
 def place(arm, along, left, turned=0.0):
@@ -97,15 +91,6 @@ def test_it_goes_where_its_prey_would_lie_beside_an_arm(brain, prey):
     gap = np.array(prey) - goal
     local = np.abs(gap @ np.array([-np.sin(YAWS[int(memory.arm)]), np.cos(YAWS[int(memory.arm)])]))
     assert local == pytest.approx(0.03)
-
-
-def test_what_takes_no_part_is_limp(brain):
-    moved = jnp.ones(SEGMENTS).at[4:].set(0.0)
-    prey = felt(place(0, 0.15, 0.03))
-    whole, limp = (decided(one, prey)[0].activation[0] for one in (brain, brain_with(brain, moved)))
-    np.testing.assert_array_equal(limp[:4], whole[:4])
-    np.testing.assert_array_equal(limp[4:], 0.0)
-    assert float(whole[4:].max()) > 0.0
 
 
 def test_errors_sum_up_no_further_than_allowed(brain):

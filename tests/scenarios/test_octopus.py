@@ -111,6 +111,15 @@ def test_prey_is_found_taken_and_brought(run):
     assert metrics["taken_rate"] == 1.0
     assert metrics["delivered_rate"] >= 0.5  # of two; one in ten may fail
     assert min(metrics["mouth_distance_mm"]) < 30.0
+    assert metrics["penetration_max_radii"] <= 0.2
+    assert metrics["overlap_max_radii"] <= 0.5  # 0.2 but for the thin ends of arms
+
+
+@pytest.mark.slow
+def test_escapes_by_jets(run):
+    metrics = run("octopus-jet", "bursts=2")
+    assert metrics["escape_mm"] >= 2.0 * metrics["without_jet_mm"]
+    assert metrics["impulse_n_s"] == pytest.approx(2 * 1022.0 * (40e-6 / 0.25) ** 2 / 60e-6 * 0.25, rel=0.05)
 
 
 def test_bad_input_is_one_line(tmp_path):

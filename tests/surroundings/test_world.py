@@ -1,5 +1,6 @@
 """The world of an arm: tangent planes, a ball that sinks, lands, is held and let go, and what an arm does with it."""
 
+import dataclasses
 from types import SimpleNamespace
 
 import equinox as eqx
@@ -350,6 +351,11 @@ def test_a_held_ball_is_not_pushed_by_the_skin_that_holds_it():
     loose, tied = (moved_on(STICKY, STICKY.begin(1), node, wanted, DT) for wanted in (jnp.zeros(1), jnp.ones(1)))
     assert float(around(STICKY, loose, node, DT).force[0, 0]) == pytest.approx(100.0 * 0.5e-3, rel=1e-6)
     np.testing.assert_allclose(around(STICKY, tied, node, DT).force, 0.0, atol=1e-12)
+    # Unless holding is squeezing: then the skin pushes as before, also on the ball.
+    tight = dataclasses.replace(STICKY, squeezes=True)
+    tied = moved_on(tight, tight.begin(1), node, jnp.ones(1), DT)
+    assert float(around(tight, tied, node, DT).force[0, 0]) == pytest.approx(100.0 * 0.5e-3, rel=1e-5)
+    assert float(tied.ties.loads[0]) == pytest.approx(-100.0 * 0.5e-3, rel=1e-6)
 
 
 @pytest.mark.parametrize("radius, mass, name", [(0.0, 1.0, "radius"), (0.01, -1.0, "mass"), (0.01, np.nan, "mass")])

@@ -72,11 +72,15 @@ def holding_activations(
     return jnp.clip(found + jnp.maximum(needed, least)[:, None] * together, 0.0, 1.0)
 
 
-def shape_to_point(arm: Arm, point: Float[Array, " 3"]) -> Float[Array, "n k"]:
+def shape_to_point(
+    arm: Arm, point: Float[Array, " 3"], direction: Float[Array, " 3"] | None = None
+) -> Float[Array, "n k"]:
     """A shape whose tip is at a point: an arc, stretched or shortened a little, that starts with a bend to its side.
 
     The first guess has the chord's length and direction as if arm and arc were continuous; what is missing is made up
-    by the least changes, by Newton's method.
+    by the least changes, by Newton's method. Where the tip shall point in a direction, it is turned there bit by bit.
+
+    **Arguments:** `direction`: a unit vector, not opposite to the one in which the arc would end.
     """
     _check_volume_kept(arm)
     segments, n = arm.segments, arm.count
@@ -102,17 +106,33 @@ def shape_to_point(arm: Arm, point: Float[Array, " 3"]) -> Float[Array, "n k"]:
         [jnp.full(n, 0.1) if mode == "stretch" else 1.0 / segments.length**2 for mode in segments.modes], -1
     )
 
-    def improve(q, _):
-        def tip(q):
-            return kinematics.tip_pose(arm, q).position
-
-        J = jax.jacfwd(tip)(q).reshape(3, -1)
+    def towards(reached, q, wanted):
+        J = jax.jacfwd(reached)(q).reshape(len(wanted), -1)
         JW = J * ease.reshape(-1)
-        wanted = small.matvec(small.inverse_positive(small.matmul(JW, J.T)), point - tip(q))
-        return q + small.matvec(JW.T, wanted).reshape(q.shape), None
+        change = small.matvec(small.inverse_positive(small.matmul(JW, J.T)), wanted - reached(q))
+        return q + small.matvec(JW.T, change).reshape(q.shape)
+
+    def place(q):
+        return kinematics.tip_pose(arm, q).position
 
     first = jnp.stack([parts[mode] for mode in segments.modes], -1)
-    return jax.lax.scan(improve, first, None, length=_PLAN_ITERATIONS)[0]
+    q = jax.lax.scan(lambda q, _: (towards(place, q, point), None), first, None, length=_PLAN_ITERATIONS)[0]
+    if direction is None:
+        return q
+    begin = kinematics.tip_pose(arm, q).rotation[:, 2]
+
+    def turned(q, share):
+        wanted = begin + share * (direction - begin)
+        wanted = wanted / small.norm(wanted)
+
+        def place_and_turn(q):
+            T = kinematics.tip_pose(arm, q)
+            return jnp.concatenate([T.position / length, small.matvec(T.rotation.T, wanted)[:2]])
+
+        return towards(place_and_turn, q, jnp.concatenate([point / length, jnp.zeros(2)])), None
+
+    shares = jnp.minimum(jnp.arange(1, 2 * _PLAN_ITERATIONS + 1) / _PLAN_ITERATIONS, 1.0)
+    return jax.lax.scan(turned, q, shares)[0]
 
 
 def _check_volume_kept(arm: Arm) -> None:

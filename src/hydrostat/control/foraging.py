@@ -55,8 +55,6 @@ class Forage(AbstractBrain):
     reach: Reach
     hold: Float[Array, " n"]
     """1 for segments whose suckers hold the ground meanwhile, of arms that are not beside the one that fetches."""
-    moved: Float[Array, " n"]
-    """1 for segments of the arm that fetches which take part; others are limp."""
 
     def begin(self, felt: Felt) -> Hunt:
         """Nothing is decided."""
@@ -88,7 +86,7 @@ class Forage(AbstractBrain):
         aside = jnp.mod(arms - arm + 1, len(arms)) <= 2  # itself, and those beside it
         holding = jnp.where(aside, 0.0, self.crawl.grip)[:, None] * self.hold
         wanted = Wanted(
-            jnp.where(there, jnp.where(one[..., None], self.moved[:, None] * activation, 0.0), crawling.activation),
+            jnp.where(there, jnp.where(one[..., None], activation, 0.0), crawling.activation),
             jnp.where(there, holding, crawling.grip),
             take=jnp.where(one & there, fetching.grip, 0.0),
         )

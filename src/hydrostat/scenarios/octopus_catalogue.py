@@ -130,7 +130,8 @@ OCTOPUS_SCENARIOS = (
             Key("prey_g", 5.0, "g", "its mass", above=0.01, most=50.0),
             Key("prey_density", 1300.0, "kg/m3", "its density", above=0.0, most=2e4),
             _SUCKERS,
-            *_ANIMAL_KEYS,
+            *_ANIMAL_KEYS[:-1],
+            replace(_ANIMAL_KEYS[-1], default=2.5),
         ),
     ),
     Scenario(

@@ -13,25 +13,28 @@ from hydrostat.control.gaits import STROKES
 from hydrostat.lie import SE3
 from hydrostat.mechanics.model import GRAVITY, Model
 from hydrostat.results import figures
-from hydrostat.scenarios.arm_loads import FLESH
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.octopus import Animal, Seen, Witness, animal, draw_above, look, move, replay, row_steps
 from hydrostat.scenarios.octopus_crawl import crawling
 from hydrostat.stepping import Rows
+from hydrostat.surroundings.contact import ContactLaw
 from hydrostat.surroundings.shapes import Plane
 from hydrostat.surroundings.suckers import SuckerLaw
 from hydrostat.surroundings.world import Ball, World
 from hydrostat.viewer import Tube
 
 _TAKES_AT = 0.55  # of the arm: where it takes its prey
+_BRINGS = 0.6  # of the arm: what it brings to the mouth, as it holds its prey about there
 _TAKING = (0.35, 0.75)  # of the arm: where its suckers may
-_LIMP = 0.8  # of the arm: its end from here on has nothing to do, and would be driven into the ground
 _SPREAD = 0.11  # of the arm: how far from there it may lie, when the octopus has come
 _ASIDE = 0.045  # m between the arm's middle and the prey, at most
 _SWEEP = 0.065  # m, to the side, until suckers have the prey
 _TIMES = (0.0, 0.8, 2.3, 2.8, 6.3, 7.5)  # s: calm down, sweep, hold, bring, stay
-_MOUTH = (0.02, 0.125, 0.09)  # of the arm: how far before, beside and above its base the held place is brought
+_MOUTH = (0.04, 0.135, 0.07)  # of the arm: how far before, beside and above its base the held place is brought
+_UPWARDS = (-0.2, -0.1, 1.0)  # ahead, beside, above: where the arm points there, lest its end comes under the body
 _MOST = 0.1  # rad s, that errors may sum up to: prey at the mouth is in the way of the last of the course
+_SHELL = ContactLaw(stiffness=200.0, damping=5.0, friction=0.5, slip_speed=0.01, onset=3e-4)
+"""The prey's, against arms and the ground; all assumed."""
 _DELIVERED = 0.03
 """From the mouth where prey is delivered [m]."""
 
@@ -68,18 +71,19 @@ def forage(run: Run) -> Outcome:
     strokes = int(np.ceil(1.3 * far / float(stroke.length))) + 3
     seconds, every = strokes * float(stroke.duration) + _TIMES[-1], row_steps(run)
     places = _placements(run)
-    hunts, depths, seen = [], [], None
+    hunts, depths, touches, seen = [], [], [], None
     for index, place in enumerate(places):
         share = (index / len(places), (index + 1) / len(places))
         if index:
             rows = move(run, octopus, brain, seconds, every=every, share=share, prey_at=place)
-            depths.append(look(octopus, rows.state).depth.max())
+            found = look(octopus, rows.state)
         else:
             with Witness(run, octopus, seconds, every, "octopus-forage") as witness:
                 rows = move(run, octopus, brain, seconds, every=every, share=share, prey_at=place, on_rows=witness)
-            seen = witness.seen
-            depths.append(seen.depth.max())
+            found = seen = witness.seen
         hunts.append(_looked(octopus, rows, place, settings))
+        depths.append(found.depth.max())
+        touches.append(_pressed(octopus, found, hunts[-1], settings))
     assert seen is not None
     metrics = {
         "delivered_rate": float(np.mean([hunt.delivered for hunt in hunts])),
@@ -88,6 +92,7 @@ def forage(run: Run) -> Outcome:
         "arrival_s": [_first(hunt.rows.memory.brain.there, hunt.rows.time) for hunt in hunts],
         "taken_s": [_first(hunt.held, hunt.rows.time) for hunt in hunts],
         "penetration_max_radii": float(max(depths)),
+        "overlap_max_radii": float(max(touches)),
     }
     title = f"octopus-forage: {sum(hunt.delivered for hunt in hunts)} of {len(hunts)} prey delivered"
     prey = Tube.ball("prey", hunts[0].prey, float(prey_of(settings).radius))
@@ -111,7 +116,8 @@ def with_prey(octopus: Animal, settings) -> Animal:
     """The octopus with prey on the ground."""
     assert octopus.sea.floor is not None
     ground = Plane(point=(0.0, 0.0, float(octopus.sea.floor)), normal=(0.0, 0.0, 1.0))
-    world = World(octopus.sea.water, jnp.asarray(GRAVITY), FLESH, prey_of(settings), ground, SuckerLaw())
+    water, gravity = octopus.sea.water, jnp.asarray(GRAVITY)
+    world = World(water, gravity, _SHELL, prey_of(settings), ground, SuckerLaw(), squeezes=True)
     sea = eqx.tree_at(lambda sea: sea.prey, octopus.sea, world, is_leaf=lambda value: value is None)
     return replace(octopus, sea=sea)
 
@@ -132,19 +138,19 @@ def fetching(octopus: Animal, dt: float) -> Servo:
     """The arm that takes the prey: it sweeps to its left, waits for a touch, and curls to the mouth."""
     model = arm_alone(octopus)
     n, length = octopus.anatomy.count, float(model.arm.length)
-    count = max(1, round(_TAKES_AT * n))
     base, turn = np.asarray(model.arm.T_world_base.position), np.asarray(model.arm.T_world_base.rotation)
     along, up = turn[:, 2], np.array([0.0, 0.0, 1.0])
     left = np.cross(up, along)
 
-    def shape(ahead, aside, above):
-        point = jnp.asarray(base + ahead * along + aside * left + above * up)
+    def shape(part, ahead, aside, above, direction=None):
+        point, count = jnp.asarray(base + ahead * along + aside * left + above * up), max(1, round(part * n))
         straight = jnp.zeros((n, model.arm.coordinates))
-        return straight.at[:count].set(shape_to_point(model.arm.first(count), point))
+        return straight.at[:count].set(shape_to_point(model.arm.first(count), point, direction))
 
     still = jnp.zeros((n, model.arm.coordinates))
-    swept = shape(0.95 * count / n * length, _SWEEP, 0.0)
-    home = shape(*(share * length for share in _MOUTH))
+    swept = shape(_TAKES_AT, 0.95 * _TAKES_AT * length, _SWEEP, 0.0)
+    upwards = np.stack([along, left, up], 1) @ np.asarray(_UPWARDS)
+    home = shape(_BRINGS, *(share * length for share in _MOUTH), jnp.asarray(upwards / np.linalg.norm(upwards)))
     grip = octopus.anatomy.inside(*_TAKING)
     course = Course(
         jnp.asarray(_TIMES),
@@ -164,7 +170,7 @@ def _brain(octopus: Animal, stroke, servo: Servo, settings) -> Forage:
     beside = float(prey_of(settings).radius) + np.array([0.0, _ASIDE])
     hold = jnp.where(anatomy.inside(0.3, 0.8) > 0.5, 1.0, 0.0)
     crawl = crawling(octopus, stroke, np.zeros((2, 2)), looks=True, near=0.0)
-    return Forage(crawl, servo, Reach(jnp.asarray(along), jnp.asarray(beside)), hold, anatomy.inside(0.0, _LIMP))
+    return Forage(crawl, servo, Reach(jnp.asarray(along), jnp.asarray(beside)), hold)
 
 
 def _placements(run: Run) -> list[np.ndarray]:
@@ -190,6 +196,18 @@ def _looked(octopus: Animal, rows: Rows, start: np.ndarray, settings) -> Deliver
     across, ring = np.linalg.norm(own[:, :2], axis=1), np.linalg.norm(mounts[0, :2])
     centre = np.hypot(np.maximum(across - ring, 0.0), own[:, 2] - mounts[0, 2])
     return Delivery(rows, start, prey, centre - float(prey_of(settings).radius), held)
+
+
+def _pressed(octopus: Animal, seen: Seen, hunt: Delivery, settings) -> float:
+    """How deep arms are in the prey, and beyond where they begin in the body, over their local radius at most."""
+    position, radii = np.asarray(seen.poses.position), seen.radii
+    body = np.asarray(hunt.rows.state.base_pose.position)
+
+    def deepest(centre, radius, first):
+        away = np.linalg.norm(position[:, :, first:] - centre[:, None, None], axis=-1)
+        return ((radius - away) / radii[:, :, first:]).max() + 1.0
+
+    return max(deepest(hunt.prey, float(prey_of(settings).radius), 1), deepest(body, octopus.radius, 3), 0.0)
 
 
 def _first(flags, times) -> float | None:

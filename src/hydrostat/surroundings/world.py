@@ -69,6 +69,9 @@ class World(eqx.Module):
     suckers: SuckerLaw | None = None
     neighbours: int | None = eqx.field(static=True, default=None)
     """How many places along the arm two of its parts must be apart to touch; None where it does not touch itself."""
+    squeezes: bool = eqx.field(static=True, default=False)
+    """Whether skin whose suckers hold the ball presses on it besides, when it is drawn into it. Then it stays outside;
+    but such contact is worked out once a step, so what an arm does with a load depends more on the step."""
 
     def begin(self, count: int, position=(0.0, 0.0, 0.0)) -> WorldState:
         """The ball at rest somewhere, and an arm of so many nodes that holds nothing."""
@@ -146,10 +149,12 @@ class World(eqx.Module):
         return matrix, jnp.concatenate([force, torque])
 
     def _skin(self, ball: BallState, held, nodes: Nodes) -> Planes:
-        """Contact of the nodes that do not hold the ball with it."""
+        """Contact of the nodes with the ball; of those that do not hold it, unless it is squeezed."""
         assert self.ball is not None
         sphere = Sphere(ball.position, self.ball.radius, ball.velocity, ball.spin)
         touch = planes(self.law, nodes, [sphere])
+        if self.squeezes:
+            return touch
         free = (1.0 - held)[:, None]
         return eqx.tree_at(lambda t: (t.share, t.friction), touch, (free * touch.share, free * touch.friction))
 
