@@ -150,7 +150,8 @@ def fetching(octopus: Animal, dt: float) -> Servo:
     still = jnp.zeros((n, model.arm.coordinates))
     swept = shape(_TAKES_AT, 0.95 * _TAKES_AT * length, _SWEEP, 0.0)
     upwards = np.stack([along, left, up], 1) @ np.asarray(_UPWARDS)
-    home = shape(_BRINGS, *(share * length for share in _MOUTH), jnp.asarray(upwards / np.linalg.norm(upwards)))
+    ahead, aside, above = (share * length for share in _MOUTH)
+    home = shape(_BRINGS, ahead, aside, above, jnp.asarray(upwards / np.linalg.norm(upwards)))
     grip = octopus.anatomy.inside(*_TAKING)
     course = Course(
         jnp.asarray(_TIMES),
