@@ -33,8 +33,8 @@ from hydrostat.viewer import Line, Tube, write_replay
 GROUND = ContactLaw(stiffness=80.0, damping=200.0, friction=0.5, slip_speed=0.005, onset=1e-3)
 """Soft, and without bounce; all assumed."""
 FLESH = ContactLaw(stiffness=200.0, damping=20.0, friction=0.5, slip_speed=0.005, onset=3e-4)
-"""Arms against each other and against the body; all assumed. Damped as the ground is, arms that close behind a jet and
-rub against each other gained energy until the motion diverged."""
+"""Arms against each other and against the body; all assumed. With the ground's damping, the motion of arms that rub
+against each other behind a jet diverged."""
 _APART = 5  # places along an arm that its parts must be apart to touch
 _FRAMES = 300  # of a replay
 _ROW_S = 0.01  # from row to row, where steps are not longer
