@@ -1,12 +1,19 @@
 """hydrostat: simulate and control octopus-inspired continuum arms.
 
-Importing hydrostat switches JAX to float64: arms are stiff, and single precision is not enough to step them.
-Submodules and names load when they are first used, so that the command line answers before JAX is there.
+    import hydrostat as hs
+
+    sea = hs.System(hs.robots.octopus(), [hs.Water(), hs.Ground(), hs.Suckers(), hs.ArmContact()])
+    trajectory = hs.simulate(sea, hs.gaits.Crawl(heading=0.6), seconds=4.0, dt=5e-3)
+
+Importing hydrostat switches JAX to float64: arms are stiff, and single precision is not enough to step them. What JAX
+compiles is kept in the user's cache folder, so that a second start is quick. Submodules and names load when they are
+first used, so that the command line answers before JAX is there.
 """
 
 import importlib as _importlib
 import os as _os
 import sys as _sys
+from pathlib import Path as _Path
 from typing import TYPE_CHECKING
 
 from hydrostat._version import __version__
@@ -16,6 +23,7 @@ if TYPE_CHECKING:
         actuation,
         bodies,
         control,
+        errors,
         exporting,
         lie,
         mechanics,
@@ -23,61 +31,152 @@ if TYPE_CHECKING:
         robots,
         scenarios,
         segments,
+        sensing,
+        simulation,
         stepping,
         surroundings,
         viewer,
     )
+    from hydrostat.control import Controller, commands, controller, gaits
     from hydrostat.lie import SE3
-    from hydrostat.results import load
-    from hydrostat.stepping import Simulation
+    from hydrostat.mechanics import Robot
+    from hydrostat.results import Trajectory, load
+    from hydrostat.sensing import Observation, Sensor, Sensors
+    from hydrostat.simulation import RealTime, rollout, simulate
+    from hydrostat.statics import energy, equilibrium, tip, vibrations
+    from hydrostat.stepping import RK4, SDIRK2, LinearImplicitEuler, step
+    from hydrostat.surroundings import ArmContact, Ball, ContactLaw, Ground, Jet, Obstacles, Suckers, Water
+    from hydrostat.system import Control, State, System
 
-# JAX reads this variable when it is imported; if it already is, tell it directly.
-_os.environ.setdefault("JAX_ENABLE_X64", "1")
+# JAX reads these variables when it is imported; if it already is, tell it directly.
+_CACHE = str(_Path(_os.environ.get("XDG_CACHE_HOME") or _Path.home() / ".cache") / "hydrostat" / "jax")
+_SETTINGS = {
+    "jax_enable_x64": True,
+    "jax_compilation_cache_dir": _CACHE,
+    "jax_persistent_cache_min_compile_time_secs": 0,
+    "jax_persistent_cache_min_entry_size_bytes": -1,
+}
 if "jax" in _sys.modules:
-    _sys.modules["jax"].config.update("jax_enable_x64", True)
+    _jax = _sys.modules["jax"]
+    if _jax.config.jax_compilation_cache_dir is None:
+        for _name, _value in _SETTINGS.items():
+            _jax.config.update(_name, _value)
+    _jax.config.update("jax_enable_x64", True)
+else:
+    for _name, _value in _SETTINGS.items():
+        _os.environ.setdefault(_name.upper(), str(_value))
 
-_MODULES = (
-    "actuation",
-    "bodies",
-    "control",
-    "exporting",
-    "lie",
-    "mechanics",
-    "results",
-    "robots",
-    "scenarios",
-    "segments",
-    "stepping",
-    "surroundings",
-    "viewer",
-    "errors",
-)
-_NAMES = {"SE3": "lie", "Simulation": "stepping", "load": "results"}
+_MODULES = {
+    "actuation": "actuation",
+    "bodies": "bodies",
+    "commands": "control.commands",
+    "control": "control",
+    "errors": "errors",
+    "exporting": "exporting",
+    "gaits": "control.gaits",
+    "lie": "lie",
+    "mechanics": "mechanics",
+    "results": "results",
+    "robots": "robots",
+    "scenarios": "scenarios",
+    "segments": "segments",
+    "sensing": "sensing",
+    "simulation": "simulation",
+    "stepping": "stepping",
+    "surroundings": "surroundings",
+    "viewer": "viewer",
+}
+_NAMES = {
+    "ArmContact": "surroundings",
+    "Ball": "surroundings",
+    "ContactLaw": "surroundings",
+    "Control": "system",
+    "Controller": "control",
+    "Ground": "surroundings",
+    "Jet": "surroundings",
+    "LinearImplicitEuler": "stepping",
+    "Observation": "sensing",
+    "Obstacles": "surroundings",
+    "RK4": "stepping",
+    "RealTime": "simulation",
+    "Robot": "mechanics",
+    "SDIRK2": "stepping",
+    "SE3": "lie",
+    "Sensor": "sensing",
+    "Sensors": "sensing",
+    "State": "system",
+    "Suckers": "surroundings",
+    "System": "system",
+    "Trajectory": "results",
+    "Water": "surroundings",
+    "controller": "control",
+    "energy": "statics",
+    "equilibrium": "statics",
+    "load": "results",
+    "rollout": "simulation",
+    "simulate": "simulation",
+    "step": "stepping",
+    "tip": "statics",
+    "vibrations": "statics",
+}
 
 __all__ = [
+    "RK4",
+    "SDIRK2",
     "SE3",
-    "Simulation",
+    "ArmContact",
+    "Ball",
+    "ContactLaw",
+    "Control",
+    "Controller",
+    "Ground",
+    "Jet",
+    "LinearImplicitEuler",
+    "Observation",
+    "Obstacles",
+    "RealTime",
+    "Robot",
+    "Sensor",
+    "Sensors",
+    "State",
+    "Suckers",
+    "System",
+    "Trajectory",
+    "Water",
     "__version__",
     "actuation",
     "bodies",
+    "commands",
     "control",
+    "controller",
+    "energy",
+    "equilibrium",
+    "errors",
     "exporting",
+    "gaits",
     "lie",
     "load",
     "mechanics",
     "results",
     "robots",
+    "rollout",
     "scenarios",
     "segments",
+    "sensing",
+    "simulate",
+    "simulation",
+    "step",
     "stepping",
     "surroundings",
+    "tip",
+    "vibrations",
     "viewer",
 ]
 
 
 def __getattr__(name: str):
     if name in _MODULES:
-        return _importlib.import_module(f"hydrostat.{name}")
+        return _importlib.import_module(f"hydrostat.{_MODULES[name]}")
     if name in _NAMES:
         return getattr(_importlib.import_module(f"hydrostat.{_NAMES[name]}"), name)
     raise AttributeError(f"module 'hydrostat' has no attribute '{name}'; it has {', '.join(__all__)}")

@@ -50,7 +50,16 @@ def _jit(function, options):
 
     @wraps(function)
     def call(*args, **kwargs):
-        return (quick if _understood() else plain)(*args, **kwargs)
+        # Options are for a function that is compiled by itself, not for one that is part of another.
+        traced = any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((args, kwargs)))
+        if traced or not _understood():
+            return plain(*args, **kwargs)
+        try:
+            return quick(*args, **kwargs)
+        except ValueError as error:
+            if "compiler_options" not in str(error):
+                raise
+            return plain(*args, **kwargs)
 
     return call
 

@@ -1,7 +1,9 @@
 """The errors that are the user's to mend, and how a wrong value is shown."""
 
 import math
+import sys
 from collections.abc import Iterable
+from typing import Any
 
 
 class HydrostatError(Exception):
@@ -35,21 +37,43 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(names)
 
 
-def number(name: str, value: object, *, above=None, least=None, most=None) -> float:
-    """The value as a finite float within its bounds."""
+def number(name: str, value: Any, *, above: Any = None, least: Any = None, most: Any = None) -> Any:
+    """The value as a finite float within its bounds.
+
+    A number of which a function is being traced, differentiated or vectorised has no value yet: it is passed through,
+    and a bound that is such a number is not looked at.
+    """
+    if _traced(value):
+        return value
+    above, least, most = (None if _traced(bound) else bound for bound in (above, least, most))
     bounds = _bounds_in_words(above, least, most)
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    result = _plain(value)
+    if result is None:
         raise InputError(f"`{name}` must be a number{bounds}; got {shown(value)}")
-    try:
-        result = float(value)
-    except OverflowError:
-        result = math.inf
     within = (
         (above is None or result > above) and (least is None or result >= least) and (most is None or result <= most)
     )
     if not math.isfinite(result) or not within:
         raise InputError(f"`{name}` must be a finite number{bounds}; got {shown(value)}")
     return result
+
+
+def _plain(value: Any) -> float | None:
+    """The value as a float, also of an array of one number without axes; None for what is no number."""
+    if getattr(value, "shape", None) == () and getattr(getattr(value, "dtype", None), "kind", "") in ("f", "i", "u"):
+        return float(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def _traced(value: Any) -> bool:
+    """Whether a number is one that JAX traces; found out without importing it."""
+    jax = sys.modules.get("jax")
+    return jax is not None and isinstance(value, jax.core.Tracer) and value.shape == ()
 
 
 def whole(name: str, value: object, *, least: int, most: int) -> int:

@@ -57,7 +57,7 @@ def test_a_bad_setting_is_one_line(setting, word, tmp_path, capsys):
 
 
 def test_the_library_refuses_the_same():
-    model = make_model(ARM, load_places=[1.0])
+    model = single_arm(ARM, load_places=[1.0])
     load = no_inputs(model)._replace(force=jnp.full((1, 6), jnp.nan))
     with pytest.raises(InputError, match="finite"):
         equilibrium(model, load)
@@ -66,14 +66,14 @@ def test_the_library_refuses_the_same():
     with pytest.raises(InputError, match="dt"):
         Simulation(model, dt=0.0)
     with pytest.raises(InputError, match=r"from 0 to 1.*1\.2"):
-        make_model(ARM, load_places=[1.2])
+        single_arm(ARM, load_places=[1.2])
     with pytest.raises(InputError, match="youngs_modulus"):
-        make_model(
+        single_arm(
             Arm(ARM.segments, ARM.section, Material(*(jnp.full(2, v) for v in (-1.0, 0.4, 1e3, 0.0))), ARM.T_world_base)
         )
     with pytest.raises(InputError, match="gravity"):
-        make_model(ARM, gravity=(0.0, 0.0))
+        single_arm(ARM, gravity=(0.0, 0.0))
     with pytest.raises(InputError, match="stretch"):
-        make_model(ARM, constant_volume=True)
+        single_arm(ARM, constant_volume=True)
     with pytest.raises(InputError, match="negative"):
-        make_model(ARM, lumps=[(1.0, -0.1)])
+        single_arm(ARM, lumps=[(1.0, -0.1)])

@@ -1,15 +1,15 @@
 """Commands with feedback: activations that hold, shapes that reach, courses of shapes, and the servo's clock."""
 
-from types import SimpleNamespace
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from hydrostat.control.commands import ReachTo
 from hydrostat.control.feedback import (
     Course,
+    KnownArm,
     ServoMemory,
     Table,
     holding_activations,
@@ -17,20 +17,24 @@ from hydrostat.control.feedback import (
     shape_to_point,
     tabulated,
 )
-from hydrostat.control.nerves import Felt
 from hydrostat.errors import InputError
 from hydrostat.mechanics import kinematics
 from hydrostat.mechanics.contraction import muscle_forces
-from hydrostat.mechanics.dynamics import Coordinates, residual
-from hydrostat.mechanics.model import no_inputs
+from hydrostat.mechanics.dynamics import residual
+from hydrostat.mechanics.model import relaxed
+from hydrostat.mechanics.motion import Coordinates
+from hydrostat.mechanics.robot import no_inputs
+from hydrostat.robots.build import build_robot
 from hydrostat.robots.octopus_arm import octopus_arm
-from hydrostat.scenarios.arm import hydrostat, nerves
-from hydrostat.stepping import rest_state
+from hydrostat.sensing import Observation
+from hydrostat.surroundings import Water
+from hydrostat.system import System
 
 COUNT, LENGTH = 6, 0.24
-SETTINGS = SimpleNamespace(drag=True, volume="exact")
-MODEL = hydrostat(octopus_arm(COUNT), SETTINGS).model
-OBLIQUE = hydrostat(octopus_arm(COUNT, oblique=True), SETTINGS).model
+SYSTEM = System(build_robot(octopus_arm(COUNT)), [Water(current=(0.1, 0.0, 0.0))])
+KNOWN = KnownArm.of(SYSTEM)
+MODEL = KNOWN.arm
+OBLIQUE = build_robot(octopus_arm(COUNT, oblique=True)).one
 
 
 # --- Activations that hold
@@ -59,7 +63,7 @@ def random_shape(model, rng, size):
 @pytest.mark.parametrize("size", [0.0, 0.3, 1.0])
 def test_activations_exert_the_forces_that_are_wanted(model, size):
     rng = np.random.default_rng(1)
-    columns = len(no_inputs(model).activation[0])
+    columns = relaxed(model).shape[1]
     for _ in range(10):
         q = random_shape(model, rng, size)
         # What some activations, not too far apart, exert is feasible.
@@ -75,7 +79,7 @@ def test_activations_exert_the_forces_that_are_wanted(model, size):
 
 def most_exerted(model, q):
     """For every coordinate of every segment, the most that one muscle exerts on it."""
-    columns = len(no_inputs(model).activation[0])
+    columns = relaxed(model).shape[1]
     each = [exerted(model, q, jnp.zeros((COUNT, columns)).at[:, i].set(0.1)) for i in range(columns)]
     return np.abs(np.stack(each)).max(0)
 
@@ -108,13 +112,20 @@ def test_what_muscles_cannot_do_stays_within_their_bounds():
 def test_activations_for_a_shape_hold_it():
     # With those for the residual of a bent arm at rest, nothing is left that would move it.
     q = 0.3 * random_shape(MODEL, np.random.default_rng(4), 1.0)
-    still = Coordinates(q, jnp.zeros(6)), *(Coordinates(jnp.zeros_like(q), jnp.zeros(6)) for _ in range(2))
-    missing = eqx.filter_jit(lambda given: residual(MODEL, *still, given).q)
-    needed = missing(no_inputs(MODEL))
+    none = jnp.zeros_like(q)
+    needed = KNOWN.needed(q, none, none)
     activation, _ = held(MODEL, q, needed, jnp.zeros(COUNT))
     assert np.asarray(activation).max() < 1.0
-    left = missing(no_inputs(MODEL)._replace(activation=activation))
+    left = unbalanced(KNOWN, q, activation)
     assert np.all(np.abs(left).max(0) < 1e-5 * np.abs(needed).max(0))
+
+
+@eqx.filter_jit
+def unbalanced(known, q, activation):
+    """The forces that are left on the coordinates of an arm at rest."""
+    x, still = Coordinates(q, jnp.zeros(6)), Coordinates(jnp.zeros_like(q), jnp.zeros(6))
+    inputs = no_inputs(known.robot, known.water)._replace(activation=activation)
+    return residual(known.robot, x, still, still, inputs).q
 
 
 # --- Shapes that reach
@@ -161,27 +172,27 @@ def test_an_arm_with_twist_reaches_as_well():
 
 
 def test_an_arm_of_one_arc_reaches_too():
-    arm = hydrostat(octopus_arm(1, "strain"), SETTINGS).model.arm
+    arm = build_robot(octopus_arm(1, "strain")).arm
     point = jnp.array([0.2, 0.05, 0.05])
     np.testing.assert_allclose(reached(arm, point)[1], point, rtol=0, atol=1e-9)
 
 
 def test_plans_are_made_for_an_arm_whose_volume_is_kept_exactly():
-    arm = hydrostat(octopus_arm(COUNT), SimpleNamespace(drag=True, volume="pressure", bulk_modulus=1e8))
-    assert arm.model.arm.segments.modes[-1] == "swell"
-    table = still_table(2)
+    swelling = System(build_robot(octopus_arm(COUNT), bulk_modulus=1e8))
+    assert swelling.robot.arm.segments.modes[-1] == "swell"
     for make in (
-        lambda: shape_to_point(arm.model.arm, jnp.array([0.2, 0.0, 0.0])),
-        lambda: make_servo(arm.model, table),
+        lambda: shape_to_point(swelling.robot.arm, jnp.array([0.2, 0.0, 0.0])),
+        lambda: make_servo(KnownArm.of(swelling), still_table(2)),
+        lambda: ReachTo((0.2, 0.0, 0.0)).attach(swelling, DT),
     ):
         with pytest.raises(InputError, match="volume kept exactly") as refused:
             make()
         assert "\n" not in str(refused.value)
-    # What a brain knows and feels has no swell.
-    assert arm.still.arm.segments.modes == MODEL.arm.segments.modes
-    servo = make_servo(arm.still, table)
-    memory = nerves(arm, servo).begin(rest_state(arm.model))
-    assert memory.brain.missing.shape == (COUNT, 3)
+
+
+def test_what_a_controller_knows_is_still_water():
+    assert not np.any(KNOWN.water.current)
+    np.testing.assert_array_equal(KNOWN.robot.gravity, SYSTEM.robot.gravity)
 
 
 # --- Courses
@@ -251,7 +262,7 @@ BEGINS = DT * jnp.arange(400)
 
 def test_tables_hold_the_course_at_the_end_of_each_step():
     course = make_course(waits=(0.0, 0.0, 1.0, 0.0))
-    table = tabulated(MODEL, course, BEGINS, DT)
+    table = tabulated(KNOWN, course, BEGINS, DT)
     for row in (0, 79, 120, 399):
         shape, rate, grip = at(course, float(BEGINS[row]) + DT)
         np.testing.assert_allclose(table.shape[row], shape, rtol=0, atol=1e-9)
@@ -261,14 +272,14 @@ def test_tables_hold_the_course_at_the_end_of_each_step():
     # At rest, the force is what holds the last shape.
     q = course.shapes[-1]
     none = jnp.zeros_like(q)
-    needed = residual(MODEL, *(Coordinates(y, jnp.zeros(6)) for y in (q, none, none)), no_inputs(MODEL)).q
+    needed = KNOWN.needed(q, none, none)
     np.testing.assert_allclose(table.force[-1], needed, rtol=1e-6, atol=1e-12)
 
 
 def test_every_wait_is_in_one_row_of_the_table():
     for time in (0.7, 1.15, 1.4, 1.65, 1.9):
         course = make_course(np.array([0.0, 0.3, 0.6, time]), (0.0, 0.0, 0.0, 1.0))
-        assert np.count_nonzero(tabulated(MODEL, course, BEGINS, DT).wait) == 1, time
+        assert np.count_nonzero(tabulated(KNOWN, course, BEGINS, DT).wait) == 1, time
 
 
 # --- The servo
@@ -281,35 +292,40 @@ def still_table(rows):
     return Table(zero, zero, zero, grip, jnp.zeros(rows).at[2].set(1.0))
 
 
-SERVO = make_servo(MODEL, still_table(6), rate=8.0, stiffen=0.2)
-decided = eqx.filter_jit(lambda servo, felt, memory: servo.decide(jnp.asarray(0.0), DT, felt, memory))
+SERVO = make_servo(KNOWN, still_table(6), rate=8.0, stiffen=0.2)
+decided = eqx.filter_jit(lambda servo, observation, memory: servo(jnp.asarray(0.0), observation, memory))
 
 
-def feel(q=None, v=None, touch=0.0):
+def observed(q=None, v=None, touch=0.0):
     zero = jnp.zeros((COUNT, 3))
-    return Felt(zero if q is None else q, zero if v is None else v, jnp.zeros(COUNT).at[3].set(touch))
+    return Observation(*[None] * 10)._replace(
+        period=jnp.asarray(DT),
+        q=zero if q is None else q,
+        v=zero if v is None else v,
+        taken=jnp.zeros(COUNT).at[3].set(touch),
+    )
 
 
 def test_the_clock_of_a_servo_stands_until_something_is_held():
-    memory, rows = SERVO.begin(feel()), []
+    memory, rows = SERVO.init(observed()), []
     for touch in [0.0] * 8 + [1.0] + [0.0] * 6:
-        wanted, memory = decided(SERVO, feel(touch=touch), memory)
-        rows.append(int(wanted.grip[0]))
+        control, memory = decided(SERVO, observed(touch=touch), memory)
+        rows.append(int(control.take[0]))
     # It waits in row 2, and stays in the last one.
     assert rows == [0, 1, *[2] * 7, 3, 4, 5, 5, 5, 5]
 
 
 def test_a_clock_that_finds_something_held_does_not_wait():
-    memory, rows = SERVO.begin(feel()), []
+    memory, rows = SERVO.init(observed()), []
     for _ in range(5):
-        wanted, memory = decided(SERVO, feel(touch=1.0), memory)
-        rows.append(int(wanted.grip[0]))
+        control, memory = decided(SERVO, observed(touch=1.0), memory)
+        rows.append(int(control.take[0]))
     assert rows == [0, 1, 2, 3, 4]
 
 
 def test_a_servo_on_its_plan_only_stiffens():
-    wanted, memory = decided(SERVO, feel(), SERVO.begin(feel()))
-    np.testing.assert_allclose(wanted.activation, [[0.2, 0.2, 0.2, 0.2, 0.4]] * COUNT, rtol=0, atol=1e-6)
+    control, memory = decided(SERVO, observed(), SERVO.init(observed()))
+    np.testing.assert_allclose(control.activation, [[0.2, 0.2, 0.2, 0.2, 0.4]] * COUNT, rtol=0, atol=1e-6)
     assert not np.any(memory.missing)
 
 
@@ -319,22 +335,34 @@ def test_a_servo_draws_the_arm_towards_its_plan_as_heavy_as_it_is():
     q = jnp.asarray(rng.normal(size=(COUNT, 3)) * [1e-2, 1e-2, 1e-4])
     v = jnp.asarray(rng.normal(size=(COUNT, 3)) * [1e-1, 1e-1, 1e-3])
     sum_before = jnp.asarray(rng.normal(size=(COUNT, 3)) * [1e-3, 1e-3, 1e-5])
-    wanted, memory = decided(SERVO, feel(q, v), ServoMemory(jnp.zeros(()), sum_before))
+    control, memory = decided(SERVO, observed(q, v), ServoMemory(jnp.zeros(()), sum_before))
     np.testing.assert_allclose(memory.missing, sum_before - DT * q, rtol=0, atol=1e-15)
     drawn = -3 * 8.0 * v - 3 * 8.0**2 * q + 8.0**3 * memory.missing
     none = jnp.zeros_like(q)
 
-    def needed(a):
-        return residual(MODEL, *(Coordinates(y, jnp.zeros(6)) for y in (q, none, a)), no_inputs(MODEL)).q
-
-    force = np.asarray(needed(drawn) - needed(none))
-    found = np.asarray(exerted(MODEL, none, wanted.activation))
+    force = np.asarray(KNOWN.needed(q, none, drawn) - KNOWN.needed(q, none, none))
+    found = np.asarray(exerted(MODEL, none, control.activation))
     size = np.abs(force).max(0)
     np.testing.assert_allclose(found / size, force / size, rtol=0, atol=1e-4)
 
 
 def test_the_sum_of_what_is_missing_is_bounded():
     q = jnp.full((COUNT, 3), -1e6)
-    _, memory = decided(SERVO, feel(q), SERVO.begin(feel()))
+    _, memory = decided(SERVO, observed(q), SERVO.init(observed()))
     # One radian second, or one length times a second.
     np.testing.assert_allclose(memory.missing, [[1 / 0.04, 1 / 0.04, 1.0]] * COUNT, rtol=1e-12)
+
+
+def test_a_reach_with_feedback_is_planned_when_it_is_attached():
+    target = np.array([0.15, 0.05, 0.06])
+    holding = ReachTo(target, seconds=0.1, period=2.0 * DT).attach(SYSTEM, DT)
+    servo = holding.controller
+    assert int(holding.every) == 2
+    tip = kinematics.tip_pose(MODEL.arm, servo.table.shape[-1]).position
+    np.testing.assert_allclose(tip, target, rtol=0, atol=1e-9)
+    # The table ends at rest in the last shape, so that its last row holds it.
+    assert not np.any(servo.table.rate[-1])
+    none = jnp.zeros_like(servo.table.shape[-1])
+    np.testing.assert_allclose(servo.table.force[-1], KNOWN.needed(servo.table.shape[-1], none, none), rtol=1e-9)
+    with pytest.raises(InputError, match="`target` must be three numbers"):
+        ReachTo((0.1, 0.2))

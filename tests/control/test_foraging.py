@@ -5,53 +5,53 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hydrostat.control.commands import Anatomy
-from hydrostat.control.feedback import Course, make_servo, tabulated
-from hydrostat.control.foraging import Forage, Reach
-from hydrostat.control.gaits import STROKES, Crawl
-from hydrostat.control.nerves import Felt
+from hydrostat.control.anatomy import BodyPlan
+from hydrostat.control.feedback import Course, KnownArm, make_servo, tabulated
+from hydrostat.control.gaits import STROKES, CrawlController
+from hydrostat.control.gaits.forage import ForageController, TakingRange
 from hydrostat.lie import SE3
 from hydrostat.robots.build import build_robot
-from hydrostat.robots.mechanical import robot_model
-from hydrostat.robots.octopus_arm import octopus_arm
+from hydrostat.robots.octopus import octopus
+from hydrostat.sensing import Observation
+from hydrostat.system import System
 
 SEGMENTS, DT = 6, 5e-3
 YAWS = np.deg2rad(45.0 * np.arange(8))
-REACH = Reach(jnp.array([0.12, 0.18]), jnp.array([0.01, 0.05]))
+RANGE = TakingRange(jnp.array([0.12, 0.18]), jnp.array([0.01, 0.05]))
 
 
 @pytest.fixture(scope="module")
-def brain():
-    model = robot_model(build_robot(octopus_arm(SEGMENTS)), gravity=(0.0, 0.0, 0.0), points=1, skin_points=1)
-    anatomy = Anatomy.of(model.muscles)
+def controller():
+    system = System(build_robot(octopus(segments=SEGMENTS)), gravity=(0.0, 0.0, 0.0))
     straight = jnp.zeros((SEGMENTS, 3))
     bent = straight.at[:, 0].set(10.0).at[:, 1].set(-3.0)
     grip = jnp.ones((2, SEGMENTS))
     course = Course(jnp.array([0.0, 0.5]), jnp.stack([straight, bent]), grip, jnp.zeros(2))
-    servo = make_servo(model, tabulated(model, course, DT * jnp.arange(100), DT))
-    stroke = STROKES["push"](anatomy, jnp.asarray(YAWS))
-    zero = jnp.zeros(())
-    crawl = Crawl(stroke, jnp.zeros((2, 2)), jnp.asarray(YAWS), jnp.ones(8), zero + 1.0, zero)
-    return Forage(crawl, servo, REACH, jnp.ones(SEGMENTS))
+    known = KnownArm.of(system)
+    servo = make_servo(known, tabulated(known, course, DT * jnp.arange(100), DT))
+    stroke = STROKES["push"](BodyPlan.of(system))
+    crawl = CrawlController(stroke, jnp.zeros((2, 2)), jnp.asarray(YAWS), jnp.ones(8), jnp.zeros(()), True)
+    return ForageController(crawl, servo, RANGE, jnp.ones(SEGMENTS))
 
 
-def felt(prey, turned=0.0, q=None):
+def observed(prey, turned=0.0, q=None):
     """A body at the origin."""
     c, s = np.cos(turned), np.sin(turned)
     rotation = jnp.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
     q = jnp.zeros((8, SEGMENTS, 3)) if q is None else q
     none = jnp.zeros((8, SEGMENTS))
     pose = SE3(rotation, jnp.array([0.0, 0.0, 0.03]))
-    return Felt(q, jnp.zeros_like(q), none, pose, jnp.zeros(6), none, jnp.array([*prey, 0.01]))
+    seen = jnp.array([[*prey, 0.01]])
+    return Observation(jnp.asarray(DT), q, jnp.zeros_like(q), none, none, pose, jnp.zeros(6), seen, None, None)
 
 
-def decided(brain, seen, steps=60):
+def decided(controller, seen, steps=60):
     """After some steps in which nothing moves, so that the course is on its way."""
-    memory = brain.begin(seen)
-    step = jax.jit(lambda time, memory: brain.decide(time, DT, seen, memory))
+    memory = controller.init(seen)
+    step = jax.jit(lambda time, memory: controller(time, seen, memory))
     for i in range(steps):
-        wanted, memory = step(DT * i, memory)
-    return wanted, memory
+        control, memory = step(DT * i, memory)
+    return control, memory
 
 
 def place(arm, along, left, turned=0.0):
@@ -60,48 +60,48 @@ def place(arm, along, left, turned=0.0):
 
 
 @pytest.mark.parametrize(("arm", "left", "turned"), [(0, 0.03, 0.0), (2, -0.03, 0.0), (7, 0.04, 0.5), (4, -0.02, -1.0)])
-def test_the_arm_beside_the_prey_takes_it(brain, arm, left, turned):
-    wanted, memory = decided(brain, felt(place(arm, 0.15, left, turned), turned))
+def test_the_arm_beside_the_prey_takes_it(controller, arm, left, turned):
+    control, memory = decided(controller, observed(place(arm, 0.15, left, turned), turned))
     assert bool(memory.there)
     assert int(memory.arm) == arm
     assert float(memory.side) == np.sign(left)
-    np.testing.assert_array_equal(np.asarray(wanted.take).any(1), np.arange(8) == arm)
+    np.testing.assert_array_equal(np.asarray(control.take).any(1), np.arange(8) == arm)
     # Those that are not beside it hold the ground.
     away = np.abs((np.arange(8) - arm + 4) % 8 - 4) > 1
-    np.testing.assert_array_equal(np.asarray(wanted.grip).any(1), away)
+    np.testing.assert_array_equal(np.asarray(control.grip).any(1), away)
 
 
-def test_mirrored_prey_is_taken_by_mirrored_muscles(brain):
-    (left, _), (right, _) = (decided(brain, felt(place(0, 0.15, side * 0.03))) for side in (1.0, -1.0))
+def test_mirrored_prey_is_taken_by_mirrored_muscles(controller):
+    (left, _), (right, _) = (decided(controller, observed(place(0, 0.15, side * 0.03))) for side in (1.0, -1.0))
     swapped = np.asarray(left.activation)[0][:, [0, 3, 2, 1, 4]]
     assert np.abs(np.asarray(left.activation)[0][:, 1] - np.asarray(left.activation)[0][:, 3]).max() > 0.01
     np.testing.assert_allclose(right.activation[0], swapped, atol=1e-9)
 
 
 @pytest.mark.parametrize("prey", [(0.5, 0.1), (-0.4, 0.2), (0.1, -0.3)])
-def test_it_goes_where_its_prey_would_lie_beside_an_arm(brain, prey):
-    wanted, memory = decided(brain, felt(prey), steps=1)
+def test_it_goes_where_its_prey_would_lie_beside_an_arm(controller, prey):
+    control, memory = decided(controller, observed(prey), steps=1)
     assert not bool(memory.there)
-    assert not np.asarray(wanted.take).any()
-    share = np.asarray(memory.way.share)
+    assert not np.asarray(control.take).any()
+    share = np.asarray(memory.crawl.share)
     push = -np.array([share @ np.cos(YAWS), share @ np.sin(YAWS)])
     off = np.angle(np.exp(1j * (np.arctan2(push[1], push[0]) - np.arctan2(prey[1], prey[0]))))
     assert abs(np.rad2deg(off)) < 20.0
-    goal = np.asarray(brain._goal(felt(prey), memory.arm, memory.side))
+    goal = np.asarray(controller._goal(observed(prey), memory.arm, memory.side))
     gap = np.array(prey) - goal
     local = np.abs(gap @ np.array([-np.sin(YAWS[int(memory.arm)]), np.cos(YAWS[int(memory.arm)])]))
     assert local == pytest.approx(0.03)
 
 
-def test_errors_sum_up_no_further_than_allowed(brain):
+def test_errors_sum_up_no_further_than_allowed(controller):
     # An arm that is kept straight, whatever the course wants: all that is bent in it reaches the bound, and stays.
-    servo = make_servo(brain.fetch.model, brain.fetch.table, most=0.01)
+    servo = make_servo(controller.fetch.known, controller.fetch.table, most=0.01)
     straight = jnp.zeros((SEGMENTS, 3))
-    kept = Felt(straight, straight, jnp.zeros(SEGMENTS))
+    kept = observed((0.5, 0.1))._replace(q=straight, v=straight, taken=jnp.zeros(SEGMENTS))
 
     @jax.jit
     def after(steps):
-        return jax.lax.fori_loop(0, steps, lambda _, memory: servo.decide(0.0, DT, kept, memory)[1], servo.begin(kept))
+        return jax.lax.fori_loop(0, steps, lambda _, memory: servo(0.0, kept, memory)[1], servo.init(kept))
 
     least = np.asarray(servo.most)[:, :2] * [1.0, -1.0]
     for steps in (200, 400):

@@ -4,33 +4,35 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hydrostat.actuation import HydrostatMuscles
-from hydrostat.control.commands import Anatomy
-from hydrostat.control.gaits import STROKES, Crawl, shares_for
-from hydrostat.control.nerves import Felt
+from hydrostat.control.anatomy import BodyPlan
+from hydrostat.control.gaits import STROKES, Crawl, CrawlController, Stand, Walk
+from hydrostat.control.gaits.base import shares_for
+from hydrostat.errors import InputError
 from hydrostat.lie import SE3
 from hydrostat.robots.build import build_robot
-from hydrostat.robots.build_limbed import crown_model
 from hydrostat.robots.octopus import octopus
 from hydrostat.robots.octopus_arm import octopus_arm
+from hydrostat.sensing import Observation
+from hydrostat.surroundings import Ground, Suckers
+from hydrostat.system import System
 
-YAWS = np.deg2rad(45.0 * np.arange(8))
-MUSCLES = build_robot(octopus_arm()).muscles
-assert isinstance(MUSCLES, HydrostatMuscles)
-ANATOMY = Anatomy.of(MUSCLES)
-STROKE = STROKES["push"](ANATOMY, jnp.asarray(YAWS))
+DT = 5e-3
+SYSTEM = System(build_robot(octopus()), [Ground(), Suckers()])
+PLAN = BodyPlan.of(SYSTEM)
+ANATOMY, YAWS = PLAN.anatomy, np.deg2rad(45.0 * np.arange(8))
+STROKE = STROKES["push"](PLAN)
 
 
-def crawl(path, looks=1.0):
+def crawl(path, closed_loop=True):
     path = jnp.asarray(path, float)
-    return Crawl(STROKE, path, jnp.asarray(YAWS), jnp.ones(8), jnp.asarray(looks), jnp.asarray(0.01))
+    return CrawlController(STROKE, path, jnp.asarray(YAWS), jnp.ones(8), jnp.asarray(0.01), closed_loop)
 
 
-def felt(x, y, turned_deg=0.0):
+def observed(x, y, turned_deg=0.0):
     c, s = np.cos(np.deg2rad(turned_deg)), np.sin(np.deg2rad(turned_deg))
     rotation = jnp.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-    zero = jnp.zeros((8, 20, 3))
-    return Felt(zero, zero, jnp.zeros((8, 20)), SE3(rotation, jnp.array([x, y, 0.03])), jnp.zeros(6))
+    rest = Observation(*[None] * 10)
+    return rest._replace(period=jnp.asarray(DT), pose=SE3(rotation, jnp.array([x, y, 0.03])))
 
 
 def heading(share):
@@ -62,44 +64,44 @@ def test_where_arms_are_lost_others_push_as_straight(lost, direction):
 
 
 def test_it_steers_by_where_it_is_and_how_it_is_turned():
-    brain = crawl([[0.0, 0.0], [1.0, 0.0]])
-    start = brain.begin(felt(0.0, 0.0))
+    controller = crawl([[0.0, 0.0], [1.0, 0.0]])
+    start = controller.init(observed(0.0, 0.0))
     for turned in (0.0, 30.0):
-        _, memory = brain.decide(0.0, 5e-3, felt(0.0, 0.0, turned), start)
+        _, memory = controller(0.0, observed(0.0, 0.0, turned), start)
         assert abs(heading(memory.share) + turned) < 3.0
     # Off to the left of its way it goes to the right.
-    _, memory = brain.decide(0.0, 5e-3, felt(0.3, 0.04), start)
+    _, memory = controller(0.0, observed(0.3, 0.04), start)
     assert heading(memory.share) < -20.0
 
 
 def test_open_loop_believes_what_it_wanted():
-    brain = crawl([[0.0, 0.0], [1.0, 0.0]], looks=0.0)
-    memory = brain.begin(felt(0.0, 0.0))
+    controller = crawl([[0.0, 0.0], [1.0, 0.0]], closed_loop=False)
+    memory = controller.init(observed(0.0, 0.0))
     for stroke in range(3):
-        _, memory = brain.decide(stroke * float(STROKE.duration), 5e-3, felt(0.0, 0.5, 90.0), memory)
+        _, memory = controller(stroke * float(STROKE.duration), observed(0.0, 0.5, 90.0), memory)
         assert abs(heading(memory.share)) < 1e-9
     np.testing.assert_allclose(memory.believed, [3.0 * float(STROKE.length), 0.0], atol=1e-12)
 
 
 def test_a_waypoint_is_passed_and_the_last_one_reached():
-    brain = crawl([[0.0, 0.0], [0.2, 0.0], [0.2, 0.3]])
-    memory = brain.begin(felt(0.0, 0.0))
-    _, memory = brain.decide(0.0, 5e-3, felt(0.22, 0.03), memory)
+    controller = crawl([[0.0, 0.0], [0.2, 0.0], [0.2, 0.3]])
+    memory = controller.init(observed(0.0, 0.0))
+    _, memory = controller(0.0, observed(0.22, 0.03), memory)
     assert int(memory.leg) == 2
     assert not bool(memory.arrived)
-    _, memory = brain.decide(10.0, 5e-3, felt(0.2, 0.32), memory)
+    _, memory = controller(10.0, observed(0.2, 0.32), memory)
     assert not bool(memory.arrived)  # beyond the end it comes back
     assert heading(memory.share) == pytest.approx(-90.0, abs=3.0)
-    wanted, memory = brain.decide(20.0, 5e-3, felt(0.205, 0.302), memory)
+    control, memory = controller(20.0, observed(0.205, 0.302), memory)
     assert bool(memory.arrived)
-    np.testing.assert_array_equal(wanted.activation, 0.0)
+    np.testing.assert_array_equal(control.activation, 0.0)
 
 
 def test_short_strokes_are_weak_ones():
-    brain = crawl([[0.0, 0.0], [1.0, 0.0]])
+    controller = crawl([[0.0, 0.0], [1.0, 0.0]])
     sizes, far = [], float(STROKE.length)
     for left in (far, 0.5 * far, 0.25 * far):
-        _, memory = brain.decide(0.0, 5e-3, felt(1.0 - left, 0.0), brain.begin(felt(0.0, 0.0)))
+        _, memory = controller(0.0, observed(1.0 - left, 0.0), controller.init(observed(0.0, 0.0)))
         sizes.append(float(memory.share.max()))
     assert sizes == pytest.approx([1.0, 0.5**1.5, 0.25**1.5], rel=1e-6)
 
@@ -107,7 +109,7 @@ def test_short_strokes_are_weak_ones():
 def test_suckers_hold_during_the_push_alone():
     share = jnp.asarray(shares_for(0.0, jnp.asarray(YAWS)))
     times = np.array([0.1, 0.8, 1.0, 1.6])
-    held = [float(STROKE(jnp.asarray(t), share).grip.sum()) for t in times]
+    held = [float(STROKE(jnp.asarray(t), share)[1].sum()) for t in times]
     assert held[0] == held[1] == 0.0
     assert held[2] == held[3] > 0.0
 
@@ -115,10 +117,46 @@ def test_suckers_hold_during_the_push_alone():
 def test_arms_press_to_the_ground_while_they_gather():
     """Below is where the section's x axis points on a body that stands upright."""
     share = jnp.asarray(shares_for(0.0, jnp.asarray(YAWS)))
-    below, left, above, right = np.asarray(STROKE(jnp.asarray(0.7), share).activation)[4, :, :4].T
+    below, left, above, right = np.asarray(STROKE(jnp.asarray(0.7), share)[0])[4, :, :4].T
     near = np.asarray(ANATOMY.place) < 0.35
     assert np.all(below[near] > 1.3 * above[near])
     np.testing.assert_array_equal(below[~np.asarray(ANATOMY.place < 0.4)], above[~np.asarray(ANATOMY.place < 0.4)])
     np.testing.assert_array_equal(left, right)
-    mounts = crown_model(octopus(), points=1, skin_points=1).mounts
+    mounts = SYSTEM.robot.mounts
     np.testing.assert_allclose(np.asarray(mounts.rotation)[:, :, 0], [[0.0, 0.0, -1.0]] * 8, atol=1e-9)
+
+
+def test_a_gait_finds_out_how_the_arms_sit():
+    np.testing.assert_allclose(np.exp(1j * np.asarray(PLAN.yaws)), np.exp(1j * YAWS), atol=1e-12)
+    assert float(PLAN.scale) == pytest.approx(1.0, abs=1e-15 * 20)  # the sum of 20 lengths
+    assert float(STROKE.length) == pytest.approx(0.049, rel=1e-14)
+    with pytest.raises(InputError, match="a gait needs equal muscular arms on a body"):
+        Crawl().attach(System(build_robot(octopus_arm(2))), DT)
+
+
+def test_a_crawl_begins_where_the_body_is_and_a_walk_is_in_the_world():
+    here = observed(3.0, -2.0)
+    for gait, direction in ((Crawl(heading=0.0), 0.0), (Walk([(3.0, -2.0), (3.0, 0.0)]), 90.0)):
+        controller = gait.attach(SYSTEM, DT)
+        control, memory = controller(0.0, here, controller.init(here))
+        assert heading(memory.share) == pytest.approx(direction, abs=3.0)
+        assert int(memory.strokes) == 1
+        SYSTEM.check(control)
+    far = Crawl(heading=0.0, distance=0.1).attach(SYSTEM, DT)
+    _, memory = far(0.0, observed(0.0995, 0.0), far.init(observed(0.0, 0.0)))
+    assert bool(memory.arrived)
+
+
+def test_a_slower_crawl_rests_longer():
+    slow = Crawl(speed=0.01).stroke(SYSTEM)
+    assert float(slow.length / slow.duration) == pytest.approx(0.01)
+    assert float(Crawl(speed=1.0).stroke(SYSTEM).rest_s) == 0.0
+
+
+def test_failed_suckers_do_not_hold():
+    control, _ = Stand(failed_suckers=(3,)).attach(SYSTEM, DT)(0.0, None, ())
+    np.testing.assert_array_equal(np.asarray(control.grip).any(1), np.arange(8) != 2)
+    control, _ = Stand(suckers=False).attach(SYSTEM, DT)(0.0, None, ())
+    assert not np.asarray(control.grip).any()
+    with pytest.raises(InputError, match="`failed_suckers` must name some of the arms 1 to 8"):
+        Stand(failed_suckers=(9,)).attach(SYSTEM, DT)

@@ -5,18 +5,20 @@ import numpy as np
 import pytest
 
 from hydrostat.control.commands import Anatomy, Bend, Fetch, Grasp, Parallel, Release, Sequence, Stiffen, part
-from hydrostat.control.nerves import played
 from hydrostat.errors import InputError
 from hydrostat.robots.build import build_robot
 from hydrostat.robots.octopus_arm import octopus_arm
+from hydrostat.sensing import Observation
+from hydrostat.surroundings import Ball, Suckers
+from hydrostat.system import System
 
-ANATOMY = Anatomy.of(build_robot(octopus_arm()).muscles)
-OBLIQUE = Anatomy.of(build_robot(octopus_arm(oblique=True)).muscles)
+ANATOMY = Anatomy.of(build_robot(octopus_arm()))
+OBLIQUE = Anatomy.of(build_robot(octopus_arm(oblique=True)))
 GRADE = np.asarray(ANATOMY.grade)
 
 
 def grip(command, time, anatomy=ANATOMY):
-    return np.asarray(command.grip(time, anatomy))
+    return np.asarray(command.take(time, anatomy))
 
 
 def segments(first, last):
@@ -50,8 +52,8 @@ def test_only_a_grasp_holds():
         assert not np.any(grip(command, 1.0))
     for command in (Grasp(2.0), Release(2.0)):
         for anatomy, columns in ((ANATOMY, 5), (OBLIQUE, 7)):
-            assert command(1.0, anatomy).shape == (20, columns)
-            assert not np.any(command(1.0, anatomy))
+            assert command.activation(1.0, anatomy).shape == (20, columns)
+            assert not np.any(command.activation(1.0, anatomy))
 
 
 def test_in_a_sequence_each_grips_in_its_turn():
@@ -77,27 +79,39 @@ def test_grips_of_sequences_within_parallels_within_sequences():
     command = Sequence(Stiffen(0.1, 1.0), throw, Release(1.0))
     held = [grip(command, time).sum() for time in (0.5, 1.5, 2.5, 3.5)]
     assert held == [0.0, 2.0, 0.0, 0.0]
-    np.testing.assert_allclose(command(1.5, ANATOMY), Stiffen(0.2, 2.0)(0.5, ANATOMY), rtol=0, atol=1e-15)
+    np.testing.assert_allclose(
+        command.activation(1.5, ANATOMY), Stiffen(0.2, 2.0).activation(0.5, ANATOMY), rtol=0, atol=1e-15
+    )
 
 
-def test_played_grips_are_those_in_the_middle_of_each_step():
-    command = Sequence(Release(0.1), Grasp(0.2))
-    table = played(command, ANATOMY, 0.02 * jnp.arange(20), 0.02)
-    np.testing.assert_array_equal(table.grip[:, -1], [0.0] * 5 + [1.0] * 10 + [0.0] * 5)
-    assert not np.any(table.grip[:, :16])
+def test_what_holds_the_ground_does_not_hold_objects():
+    for what, name, other in (("object", "take", "grip"), ("ground", "grip", "take")):
+        command = Sequence(Parallel(Grasp(1.0, what=what), Stiffen(0.1, 1.0)), Release(1.0))
+        np.testing.assert_array_equal(getattr(command, name)(0.5, ANATOMY), segments(17, 20))
+        assert not np.any(getattr(command, other)(0.5, ANATOMY))
+
+
+def test_suckers_are_told_what_the_command_says_in_the_middle_of_each_step():
+    arm = System(build_robot(octopus_arm()), [Suckers(), Ball(radius=0.01, mass=0.005)])
+    controller = Sequence(Release(0.1), Grasp(0.2)).attach(arm, 0.02)
+    blind = Observation(*[None] * 10)._replace(period=jnp.asarray(0.02))
+    table = [controller(jnp.asarray(0.02 * i), blind, ())[0] for i in range(20)]
+    np.testing.assert_array_equal([row.take[-1] for row in table], [0.0] * 5 + [1.0] * 10 + [0.0] * 5)
+    assert not np.any([row.take[:16] for row in table])
+    assert not np.any([row.grip for row in table])
 
 
 # --- Muscles
 
 
 def test_stiffening_contracts_radial_muscles_twice_as_much():
-    on = np.asarray(Stiffen(0.3, 2.0, 0.5, 1.0)(1.0, ANATOMY))
+    on = np.asarray(Stiffen(0.3, 2.0, 0.5, 1.0).activation(1.0, ANATOMY))
     expected = 0.3 * GRADE * segments(11, 20)
     np.testing.assert_allclose(on[:, :4], np.repeat(expected[:, None], 4, 1), rtol=0, atol=1e-15)
     np.testing.assert_allclose(on[:, 4], 2.0 * expected, rtol=0, atol=1e-15)
-    assert not np.any(Stiffen(0.3, 2.0)(-0.1, ANATOMY))
-    assert not np.any(Stiffen(0.3, 2.0)(2.1, ANATOMY))
-    full = np.asarray(Stiffen(0.5, 2.0)(1.0, OBLIQUE))
+    assert not np.any(Stiffen(0.3, 2.0).activation(-0.1, ANATOMY))
+    assert not np.any(Stiffen(0.3, 2.0).activation(2.1, ANATOMY))
+    full = np.asarray(Stiffen(0.5, 2.0).activation(1.0, OBLIQUE))
     np.testing.assert_allclose(full[:, 4], 2.0 * full[:, 0], rtol=0, atol=1e-15)
     assert full.max() == 1.0
     assert not np.any(full[:, 5:])
@@ -105,7 +119,7 @@ def test_stiffening_contracts_radial_muscles_twice_as_much():
 
 def test_a_fetch_bends_three_joints_and_shortens_the_rest():
     command = Fetch(4.0, (0.5, 0.8, 0.6), 0.1, 0.0, ((0.0, 0.1), (0.3, 0.5), (0.7, 0.85)))
-    on = np.asarray(command(2.0, ANATOMY))
+    on = np.asarray(command.activation(2.0, ANATOMY))
     joints = (0.5 * segments(1, 2) + 0.8 * segments(7, 10) + 0.6 * segments(15, 17)) * GRADE
     # Towards azimuth 0 the first longitudinal muscle pulls.
     np.testing.assert_allclose(on[:, 0], joints + 0.1, rtol=0, atol=1e-12)
@@ -115,12 +129,12 @@ def test_a_fetch_bends_three_joints_and_shortens_the_rest():
 
 def test_a_fetch_rises_smoothly_and_ends():
     command = Fetch(4.0, rise=2.0)
-    level = np.array([float(command(t, ANATOMY)[0, 2]) for t in np.linspace(0.1, 2.0, 20)])
+    level = np.array([float(command.activation(t, ANATOMY)[0, 2]) for t in np.linspace(0.1, 2.0, 20)])
     assert np.all(np.diff(level) > 0.0)
     # Half way up after half of the rise.
-    assert float(command(1.0, ANATOMY)[0, 2]) == pytest.approx(0.5 * level[-1], rel=1e-12)
+    assert float(command.activation(1.0, ANATOMY)[0, 2]) == pytest.approx(0.5 * level[-1], rel=1e-12)
     for time in (-0.1, 0.0, 4.0, 5.0):
-        assert not np.any(command(time, ANATOMY))
+        assert not np.any(command.activation(time, ANATOMY))
 
 
 def test_joints_may_touch_but_not_overlap():
@@ -145,11 +159,12 @@ def test_joints_may_touch_but_not_overlap():
         (lambda: Grasp(1.0, -0.1), "first"),
         (lambda: Grasp(1.0, 0.9, 0.8), "first"),
         (lambda: Grasp("long"), "duration"),
+        (lambda: Grasp(1.0, what="air"), "what"),
         (lambda: Release(-1.0), "duration"),
         (lambda: Release(True), "duration"),
         (lambda: Fetch(3.0, (0.5, 1.0, 1.2)), "amount"),
         (lambda: Fetch(3.0, shorten=2.0), "shorten"),
-        (lambda: Fetch(3.0, azimuth_deg=1e3), "azimuth_deg"),
+        (lambda: Fetch(3.0, azimuth=float("inf")), "azimuth"),
         (lambda: Fetch(3.0, rise=0.0), "rise"),
         (lambda: Fetch(3.0, rise=3.5), "rise"),
         (lambda: Fetch(0.0), "duration"),

@@ -5,27 +5,31 @@ import numpy as np
 import pytest
 
 from hydrostat.control.commands import Anatomy
-from hydrostat.control.nerves import Felt
-from hydrostat.control.swimming import Beat, Escape, Swim, lean
+from hydrostat.control.gaits import Jet, Swim
+from hydrostat.control.gaits.jet import JetController
+from hydrostat.control.gaits.swim import Beat, SwimController, lean
+from hydrostat.errors import InputError
 from hydrostat.lie import SE3, so3
 from hydrostat.robots.build import build_robot
+from hydrostat.robots.octopus import octopus
 from hydrostat.robots.octopus_arm import octopus_arm
+from hydrostat.sensing import Observation
+from hydrostat.system import System
 
 YAWS = jnp.asarray(np.deg2rad(45.0 * np.arange(8)))
-ANATOMY = Anatomy.of(build_robot(octopus_arm()).muscles)
+ANATOMY = Anatomy.of(build_robot(octopus_arm()))
 BEAT = Beat.of(0.15, 0.3, 0.35, 1.0, 3.0)
 UP = jnp.array([0.0, 0.0, 1.0])
 
 
-def felt(turn):
-    zero = jnp.zeros((8, 20, 3))
+def observed(turn, dt=0.01):
     pose = SE3(so3.exp(jnp.asarray(turn, float)), jnp.zeros(3))
-    return Felt(zero, zero, jnp.zeros((8, 20)), pose, jnp.zeros(6))
+    return Observation(*[None] * 10)._replace(period=jnp.asarray(dt), pose=pose, twist=jnp.zeros(6))
 
 
 def swim(steer=2.0):
     zero = jnp.zeros(())
-    return Swim(ANATOMY, BEAT, YAWS, UP, jnp.asarray(steer), zero, zero, jnp.asarray(0.6))
+    return SwimController(ANATOMY, BEAT, YAWS, UP, jnp.asarray(steer), zero, zero, jnp.asarray(0.6))
 
 
 def test_it_opens_three_times_as_long_as_it_closes():
@@ -39,7 +43,7 @@ def test_it_opens_three_times_as_long_as_it_closes():
 
 @pytest.mark.parametrize("turn", [(0.3, 0.0, 0.0), (0.0, -0.4, 0.0), (0.2, 0.5, 0.0), (3.0, 0.0, 0.0)])
 def test_the_lean_is_the_turn_that_brings_it_back(turn):
-    pose = felt(turn).pose
+    pose = observed(turn).pose
     back = lean(pose, UP)
     there = pose.rotation @ so3.exp(jnp.concatenate([back, jnp.zeros(1)]))
     np.testing.assert_allclose(there[:, 2], UP, atol=1e-12)
@@ -49,20 +53,33 @@ def test_the_lean_is_the_turn_that_brings_it_back(turn):
 def test_arms_on_the_side_it_leans_to_close_more(azimuth):
     """They push that side of the body forward, which turns it upright again."""
     axis = np.array([-np.sin(np.deg2rad(azimuth)), np.cos(np.deg2rad(azimuth)), 0.0])
-    brain = swim()
-    wanted, _ = brain.decide(0.2, 0.01, felt(0.2 * axis), brain.begin(felt(0.2 * axis)))
-    mouth, back = np.asarray(wanted.activation[:, 0, 0]), np.asarray(wanted.activation[:, 0, 2])
+    controller = swim()
+    control, _ = controller(0.2, observed(0.2 * axis), controller.init(observed(0.2 * axis)))
+    mouth, back = np.asarray(control.activation[:, 0, 0]), np.asarray(control.activation[:, 0, 2])
     towards = np.cos(np.asarray(YAWS) - np.deg2rad(azimuth))
     assert np.corrcoef(mouth - back, towards)[0, 1] > 0.9
 
 
 def test_upright_all_arms_beat_alike():
-    brain = swim()
-    wanted, _ = brain.decide(0.2, 0.01, felt((0.0, 0.0, 1.0)), brain.begin(felt((0.0, 0.0, 0.0))))
-    np.testing.assert_allclose(wanted.activation, np.broadcast_to(wanted.activation[:1], wanted.activation.shape))
+    controller = swim()
+    control, _ = controller(0.2, observed((0.0, 0.0, 1.0)), controller.init(observed((0.0, 0.0, 0.0))))
+    np.testing.assert_allclose(control.activation, np.broadcast_to(control.activation[:1], control.activation.shape))
 
 
 def test_jets_come_by_the_clock():
-    brain = Escape(ANATOMY, BEAT, 8, *(jnp.asarray(x) for x in (0.25, 0.75, 0.5, 1.0)))
-    jets = [float(brain.decide(t, 1e-3, felt((0, 0, 0)), ())[0].jet) for t in (0.3, 0.6, 0.74, 0.8, 1.4, 1.6)]
+    controller = JetController(ANATOMY, BEAT, 8, *(jnp.asarray(x) for x in (0.25, 0.75, 0.5, 1.0)))
+    jets = [float(controller(t, observed((0, 0, 0), 1e-3), ())[0].jet) for t in (0.3, 0.6, 0.74, 0.8, 1.4, 1.6)]
     assert jets == [0.0, 1.0, 1.0, 0.0, 0.0, 1.0]
+
+
+def test_an_octopus_swims_along_the_direction_it_is_given():
+    system = System(build_robot(octopus(arms=3, segments=2)))
+    controller = Swim(direction=(0.0, 3.0, 4.0)).attach(system, 0.01)
+    np.testing.assert_allclose(controller.direction, [0.0, 0.6, 0.8], rtol=1e-15)
+    control, _ = controller(0.2, observed((0.0, 0.0, 0.0)), controller.init(None))
+    assert control.activation.shape == (3, 2, 5)
+    blind = Swim(closed_loop=False).attach(system, 0.01)
+    turned, upright = (blind(0.2, observed(t), blind.init(None))[0] for t in ((0.5, 0.0, 0.0), (0.0, 0.0, 0.0)))
+    np.testing.assert_array_equal(turned.activation, upright.activation)
+    with pytest.raises(InputError, match="to jet, a system needs `Jet"):
+        Jet().attach(system, 0.01)

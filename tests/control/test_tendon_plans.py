@@ -4,18 +4,20 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import hydrostat as hs
 from hydrostat.control.tendon_plans import TipTask, plan_tension, rest_under
-from hydrostat.control.tendon_servo import make_course, make_gaze, pointing_error
+from hydrostat.control.tendon_servo import TendonServo, make_course, make_gaze, pointing_error
 from hydrostat.mechanics import equilibrium, kinematics, no_inputs
-from hydrostat.robots import robot_model
+from hydrostat.robots.build import build_robot
+from hydrostat.robots.squid import squid_limb
+from hydrostat.sensing import Observation
+from hydrostat.system import System
 
 SEA = (0.0, 0.0, -9.81 * (1.0 - 1025.0 / 1070.0))
 
 
 @pytest.fixture(scope="module")
 def limb():
-    return robot_model(hs.robots.squid_limb("camera", pieces=2), gravity=SEA)
+    return System(build_robot(squid_limb("camera", pieces=2)), gravity=SEA).robot
 
 
 def test_a_tip_looks_at_the_point_from_an_equilibrium(limb):
@@ -56,3 +58,18 @@ def test_a_course_goes_from_rest_to_rest_by_equilibria(limb):
         np.testing.assert_allclose(lengths, rest_under(limb, tension).lengths, atol=1e-9)
     halfway, _ = course.at(jnp.asarray(1.0))
     np.testing.assert_allclose(halfway, 0.5 * (low + high), atol=1e-12)
+
+
+def test_motors_hold_the_planned_tension_and_yield_as_springs_and_dampers(limb):
+    low, high = np.full(4, 0.5), np.array([1.0, 0.6, 0.5, 0.5])
+    course = make_course(limb, [(0.0, low), (2.0, high)], knots=2)
+    servo = TendonServo(limb, course, *(jnp.asarray(x) for x in (25.0, 0.0, 0.0, 20.0)))
+    plan = rest_under(limb, low)
+    rest = Observation(*[None] * 10)._replace(v=jnp.zeros_like(plan.q))
+    control, _ = servo(jnp.zeros(()), rest._replace(q=jnp.asarray(plan.q)), ())
+    np.testing.assert_allclose(control.tension, low, atol=1e-9)
+    # Bent elsewhere, every tendon pulls by its spring times how much longer it is than planned.
+    other = rest_under(limb, high)
+    control, _ = servo(jnp.zeros(()), rest._replace(q=jnp.asarray(other.q)), ())
+    np.testing.assert_allclose(control.tension, low + 25.0 * (other.lengths - plan.lengths), atol=1e-9)
+    System(limb).check(control)

@@ -10,7 +10,7 @@ import numpy as np
 
 from hydrostat.lie import SE3, se3
 from hydrostat.mechanics import kinematics
-from hydrostat.mechanics.motion import branches, split
+from hydrostat.mechanics.robot import split
 
 STENCIL = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}
 SPACING = 0.02
@@ -31,12 +31,12 @@ class Lagrangian:
 
     def __init__(self, model):
         self.model = model
-        self.shapes = [arm.stiffness.shape for arm in branches(model)]
+        self.shapes = [arm.stiffness.shape for arm in model.each]
         self.sizes = [a * b for a, b in self.shapes]
-        inertias = [part for arm in branches(model) for part in (arm.inertia.reshape(-1, 6), arm.lump_inertia)]
+        inertias = [part for arm in model.each for part in (arm.inertia.reshape(-1, 6), arm.lump_inertia)]
         self.inertias = np.concatenate([*inertias, model.base_inertia[None]])
         # Whole numbers before anything is traced.
-        self.homes = [[np.asarray(p.segment) for p in (arm.lumps, arm.loads)] for arm in branches(model)]
+        self.homes = [[np.asarray(p.segment) for p in (arm.lumps, arm.loads)] for arm in model.each]
         self._many = jax.jit(jax.vmap(self._poses))
 
     def flat(self, x):
@@ -46,7 +46,7 @@ class Lagrangian:
         """The pose of everything that has mass, and then of all loads, each as 12 numbers."""
         start, poses, loads = 0, [], []
         body = self.model.T_world_body @ se3.exp(y[-6:])
-        for i, (arm, shape, size) in enumerate(zip(branches(self.model), self.shapes, self.sizes, strict=True)):
+        for i, (arm, shape, size) in enumerate(zip(self.model.each, self.shapes, self.sizes, strict=True)):
             q = y[start : start + size].reshape(shape)
             start += size
             base = body @ (self.model.T_world_body.inverse() @ arm.arm.T_world_base)
@@ -86,7 +86,7 @@ class Lagrangian:
 
     def potentials(self, ys):
         heights = self.poses(ys)[:, : len(self.inertias), 9:] @ np.asarray(self.model.gravity)
-        stiffness = np.concatenate([np.ravel(arm.stiffness) for arm in branches(self.model)])
+        stiffness = np.concatenate([np.ravel(arm.stiffness) for arm in self.model.each])
         return 0.5 * ys[:, :-6] ** 2 @ stiffness - heights @ self.inertias[:, 3]
 
     def work(self, y, dead):

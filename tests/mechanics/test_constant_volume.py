@@ -11,10 +11,10 @@ from hydrostat.errors import InputError
 from hydrostat.lie import SE3
 from hydrostat.mechanics.elasticity import dissipated_power, elastic_energy, elastic_forces
 from hydrostat.mechanics.energy import energy
-from hydrostat.mechanics.model import make_model, no_inputs
+from hydrostat.mechanics.robot import no_inputs, single_arm
+from hydrostat.mechanics.state import nodes_of, positions, velocities
 from hydrostat.segments import StrainSegment
 from hydrostat.stepping import SDIRK2, rest_state
-from hydrostat.stepping.base import nodes_of, positions, velocities
 
 MODES = ("bend_x", "bend_y", "twist", "shear_x", "stretch")
 LENGTHS, YOUNG, POISSON = np.array([0.1, 0.15]), 1e5, 0.4
@@ -35,7 +35,7 @@ def an_arm(modes, viscosity=0.0, rest_strain=None):
 @pytest.fixture(scope="module")
 def models():
     arm = an_arm(MODES, viscosity=300.0)
-    return {kept: make_model(arm, skin_points=SKIN, constant_volume=kept) for kept in (True, False)}
+    return {kept: single_arm(arm, skin_points=SKIN, constant_volume=kept) for kept in (True, False)}
 
 
 def strains(seed):
@@ -124,7 +124,7 @@ def test_bending_and_twisting_soften_with_the_square_of_the_stretch(models, stre
     unit, still = jnp.zeros((2, 5)).at[:, :4].set(1.0), jnp.zeros((2, 5))
     # Forces are linear in the bends: their change by a unit of each is the stiffness.
     found = np.asarray(forces(model, q + unit, still) - forces(model, q, still))[:, :4]
-    expected = np.asarray(model.stiffness)[:, :4] * np.array([*[stretch**-2] * 3, 1.0])
+    expected = np.asarray(model.one.stiffness)[:, :4] * np.array([*[stretch**-2] * 3, 1.0])
     np.testing.assert_allclose(found, expected, rtol=1e-14)
 
 
@@ -133,7 +133,7 @@ def test_viscosity_follows_the_section_and_takes_energy(models):
     v = jnp.asarray(np.random.default_rng(1).normal(size=(2, 5)))
     drag = np.asarray(forces(model, q, v) - forces(model, q, jnp.zeros_like(v)))
     factor = np.where([True, True, True, False, False], (1.0 + np.asarray(q)[:, 4:]) ** -2, 1.0)
-    np.testing.assert_allclose(drag, 300.0 / YOUNG * np.asarray(model.stiffness) * factor * v, rtol=1e-12)
+    np.testing.assert_allclose(drag, 300.0 / YOUNG * np.asarray(model.one.stiffness) * factor * v, rtol=1e-12)
     assert float(dissipated_power(model, q, v)) == pytest.approx(float(np.sum(drag * v)), rel=1e-12)
     assert float(dissipated_power(model, q, v)) > 0.0
 
@@ -144,7 +144,7 @@ SECONDS = 0.2
 def test_a_swinging_arm_keeps_its_energy_as_the_stepper_does():
     # Hanging from a side, no viscosity: released bent and stretched, energy goes round between all its kinds.
     arm = an_arm(("bend_x", "bend_y", "stretch"))
-    model = make_model(arm, points=2, gravity=(9.81, 0.0, 0.0), constant_volume=True)
+    model = single_arm(arm, points=2, gravity=(9.81, 0.0, 0.0), constant_volume=True)
     start = rest_state(model, jnp.array([[3.0, -4.0, 0.3], [-5.0, 2.0, 0.2]]))
     nothing = no_inputs(model)
     stepper = SDIRK2(tolerance=1e-12)
@@ -175,5 +175,5 @@ def test_a_swinging_arm_keeps_its_energy_as_the_stepper_does():
 
 def test_refused_without_stretch():
     with pytest.raises(InputError, match="a section of constant volume needs the mode stretch") as caught:
-        make_model(an_arm(("bend_x", "bend_y")), constant_volume=True)
+        single_arm(an_arm(("bend_x", "bend_y")), constant_volume=True)
     assert "\n" not in str(caught.value)

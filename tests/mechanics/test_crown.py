@@ -7,13 +7,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from hydrostat.robots.build_limbed import build_limbed, crown_model, free_model
 
 from hydrostat.errors import InputError
 from hydrostat.mechanics import dynamics, make_crown
 from hydrostat.mechanics.energy import energy, external_wrench, momentum
 from hydrostat.mechanics.model import no_inputs
 from hydrostat.mechanics.motion import Coordinates, all_nodes
-from hydrostat.robots.build_limbed import build_limbed, crown_model, free_model
 from hydrostat.robots.octopus import octopus
 from hydrostat.stepping import SDIRK2, KeepMomentum, Simulation, rest_state
 from hydrostat.surroundings import ContactLaw, Contacts, Water

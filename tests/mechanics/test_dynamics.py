@@ -12,7 +12,7 @@ from hydrostat.compiling import quick_jit
 from hydrostat.lie import SE3
 from hydrostat.mechanics.dynamics import Coordinates, accelerations, residual
 from hydrostat.mechanics.energy import energy, momentum
-from hydrostat.mechanics.model import make_model, no_inputs
+from hydrostat.mechanics.robot import no_inputs, single_arm
 from hydrostat.segments import MODES, StrainSegment
 
 COUNT = 2
@@ -42,8 +42,8 @@ def random_motion(free):
 
 def test_accelerations_are_those_of_the_lagrangian(arm):
     kinds = {"points": 2, "lumps": [(1.0, 0.05, 1e-4), (0.4, 0.02)], "load_places": [0.7]}
-    free = make_model(arm, **kinds, free_base=True, base_mass=0.3, base_inertia=1e-3)
-    fixed = make_model(arm, **kinds)
+    free = single_arm(arm, **kinds, free_base=True, base_mass=0.3, base_inertia=1e-3)
+    fixed = single_arm(arm, **kinds)
     lagrangian = Lagrangian(free)
 
     @quick_jit
@@ -71,7 +71,7 @@ def test_accelerations_are_those_of_the_lagrangian(arm):
 
 
 def test_momentum_of_a_free_arm_changes_by_its_weight_alone(arm):
-    model = make_model(arm, points=2, lumps=[(1.0, 0.05)], free_base=True, base_mass=0.3, base_inertia=1e-3)
+    model = single_arm(arm, points=2, lumps=[(1.0, 0.05)], free_base=True, base_mass=0.3, base_inertia=1e-3)
     x, v, _ = random_motion(True)
     inputs = no_inputs(model)
 
@@ -85,7 +85,7 @@ def test_momentum_of_a_free_arm_changes_by_its_weight_alone(arm):
 
     # Some kN of inertia forces cancel; the recursion's solves leave a few thousand roundings of them.
     rate, size = (np.asarray(y) for y in momentum_rate(model))
-    mass = float(jnp.sum(model.inertia[..., 3])) + 0.05 + 0.3
+    mass = float(jnp.sum(model.one.inertia[..., 3])) + 0.05 + 0.3
     expected = mass * np.array([0.0, 0.0, -9.81])
     assert np.all(np.abs(rate[3:] - expected) < 1e-12 * size[3:].max())
     # Weight makes no angular momentum about the centre of mass: about the origin it is the centre times the weight.

@@ -10,7 +10,7 @@ from hydrostat.bodies import Arm, Material, Section
 from hydrostat.lie import SE3, so3
 from hydrostat.mechanics.dynamics import Coordinates, accelerations, residual
 from hydrostat.mechanics.energy import energy, momentum
-from hydrostat.mechanics.model import make_branched, make_model, no_inputs
+from hydrostat.mechanics.robot import no_inputs, single_arm, unequal_arms
 from hydrostat.segments import StrainSegment
 
 GRAVITY = (1.0, 2.0, -9.0)
@@ -37,8 +37,8 @@ def arms():
     planar = make_arm(2, ("bend_y",), BODY @ MOUNTS[0])
     spatial = make_arm(3, ("bend_x", "twist", "stretch"), BODY @ MOUNTS[1])
     return (
-        make_model(planar, points=2, lumps=[(1.0, 0.05, 1e-4)], load_places=[0.8]),
-        make_model(spatial, points=2, lumps=[(0.4, 0.03), (1.0, 0.02, 1e-5)], load_places=[1.0]),
+        single_arm(planar, points=2, lumps=[(1.0, 0.05, 1e-4)], load_places=[0.8]),
+        single_arm(spatial, points=2, lumps=[(0.4, 0.03), (1.0, 0.02, 1e-5)], load_places=[1.0]),
     )
 
 
@@ -51,12 +51,12 @@ def some_coordinates(shapes, seed, base):
 @pytest.fixture(scope="module")
 def lagrangian(arms):
     """Of the robot with a free body: that of a robot whose body is held is a part of it."""
-    return Lagrangian(make_branched(arms, BODY, gravity=GRAVITY, base_mass=0.4, base_inertia=2e-3))
+    return Lagrangian(unequal_arms(arms, BODY, gravity=GRAVITY, base_mass=0.4, base_inertia=2e-3))
 
 
 @pytest.mark.parametrize("free", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_two_unlike_arms_move_as_the_lagrangian_says(arms, lagrangian, free):
-    model = lagrangian.model if free else make_branched(arms, BODY, gravity=GRAVITY)
+    model = lagrangian.model if free else unequal_arms(arms, BODY, gravity=GRAVITY)
     x, v = (some_coordinates(lagrangian.shapes, seed, 0.3 * free) for seed in (1, 2))
     dead = jnp.asarray(np.random.default_rng(3).normal(size=(2, 6)))
     inputs = no_inputs(model)._replace(force=(dead[:1], dead[1:]))
@@ -85,12 +85,12 @@ def test_two_unlike_arms_move_as_the_lagrangian_says(arms, lagrangian, free):
 def test_one_arm_on_a_body_is_the_arm_itself(arms, free):
     own = arms[1].arm
     kinds = {"points": 2, "lumps": [(0.4, 0.03), (1.0, 0.02, 1e-5)], "load_places": [1.0], "gravity": GRAVITY}
-    alone = make_model(own, **kinds, free_base=free, base_mass=0.4, base_inertia=2e-3)
-    carried = make_branched(
-        [make_model(own, **kinds)], own.T_world_base, gravity=GRAVITY,
+    alone = single_arm(own, **kinds, free_base=free, base_mass=0.4, base_inertia=2e-3)
+    carried = unequal_arms(
+        [single_arm(own, **kinds)], own.T_world_base, gravity=GRAVITY,
         base_mass=0.4 if free else None, base_inertia=2e-3,
     )  # fmt: skip
-    x, v = (some_coordinates([alone.stiffness.shape], seed, 0.3 * free) for seed in (4, 5))
+    x, v = (some_coordinates([alone.one.stiffness.shape], seed, 0.3 * free) for seed in (4, 5))
     load = jnp.asarray(np.random.default_rng(6).normal(size=(1, 6)))
 
     @jax.jit
@@ -114,7 +114,7 @@ def test_one_arm_on_a_body_is_the_arm_itself(arms, free):
 
 def test_a_moved_body_drives_its_arms_as_the_lagrangian_says(arms, lagrangian):
     """Twist and acceleration of the body are given: the rows of the arms hold, with those of the body moved over."""
-    model = make_branched(arms, BODY, gravity=GRAVITY)
+    model = unequal_arms(arms, BODY, gravity=GRAVITY)
     x, v = (some_coordinates(lagrangian.shapes, seed, 0.0) for seed in (1, 2))
     rng = np.random.default_rng(7)
     twist, acceleration = (jnp.asarray(rng.normal(size=6)) for _ in range(2))

@@ -8,7 +8,7 @@ import pytest
 from hydrostat.bodies import Arm, Material, Section
 from hydrostat.errors import InputError
 from hydrostat.lie import SE3
-from hydrostat.mechanics.model import make_model, no_inputs
+from hydrostat.mechanics.robot import no_inputs, single_arm
 from hydrostat.mechanics.statics import equilibrium, vibrations
 from hydrostat.segments import StrainSegment
 
@@ -37,7 +37,7 @@ def rod(count, modes=("bend_y",), base=None):
     ],
 )
 def test_two_arcs_sag_and_vibrate_as_the_reference(tip_mass, angles, frequencies):
-    model = make_model(rod(2, base=HORIZONTAL), points=8, lumps=[(1.0, tip_mass)])
+    model = single_arm(rod(2, base=HORIZONTAL), points=8, lumps=[(1.0, tip_mass)])
     found = equilibrium(model)
     assert np.asarray(found.q[:, 0]) * LENGTH / 2.0 == pytest.approx(angles, abs=1e-8)
     assert vibrations(model, found.q).frequencies == pytest.approx(frequencies, rel=1e-5)
@@ -45,16 +45,16 @@ def test_two_arcs_sag_and_vibrate_as_the_reference(tip_mass, angles, frequencies
 
 def test_bad_loads_and_places_are_refused():
     arm = rod(2)
-    model = make_model(arm, load_places=[1.0])
+    model = single_arm(arm, load_places=[1.0])
     with pytest.raises(InputError, match="every load must be finite; `force` is not"):
         equilibrium(model, no_inputs(model)._replace(force=jnp.full((1, 6), jnp.nan)))
     with pytest.raises(InputError, match=r"fraction from 0 to 1 of its length; got 1\.2"):
-        make_model(arm, load_places=[1.2])
+        single_arm(arm, load_places=[1.2])
     with pytest.raises(InputError, match="must not be negative; got -1"):
-        make_model(arm, lumps=[(1.0, -1.0)])
+        single_arm(arm, lumps=[(1.0, -1.0)])
     with pytest.raises(InputError, match="`youngs_modulus` must be positive; got -1"):
-        make_model(eqx.tree_at(lambda a: a.material.youngs_modulus, arm, jnp.array([1.0, -1.0])))
+        single_arm(eqx.tree_at(lambda a: a.material.youngs_modulus, arm, jnp.array([1.0, -1.0])))
     with pytest.raises(InputError, match="needs a fixed base"):
-        equilibrium(make_model(arm, free_base=True, base_mass=1.0, base_inertia=1.0))
+        equilibrium(single_arm(arm, free_base=True, base_mass=1.0, base_inertia=1.0))
     with pytest.raises(InputError, match="`load_steps` must be at least 1; got 0"):
         equilibrium(model, load_steps=0)

@@ -13,8 +13,9 @@ from hydrostat.compiling import quick_jit
 from hydrostat.lie import SE3
 from hydrostat.mechanics.dynamics import Coordinates, factor, solve
 from hydrostat.mechanics.energy import energy
-from hydrostat.mechanics.model import Wires, make_branched, make_model, no_inputs
+from hydrostat.mechanics.model import Wires
 from hydrostat.mechanics.pull import wire_forces, wire_lengths, wire_tensions
+from hydrostat.mechanics.robot import no_inputs, single_arm, unequal_arms
 from hydrostat.mechanics.statics import equilibrium
 from hydrostat.segments import MODES, StrainSegment
 
@@ -122,8 +123,8 @@ def test_with_bends_alone_the_general_course_is_that_of_the_arcs(bays):
 def wired(request):
     wires = tendons(request.param)
     return {
-        "tension": make_model(an_arm(MODES), wires=Wires(wires, None, None)),
-        "length": make_model(an_arm(MODES), wires=Wires(wires, jnp.array([3e3, 5e3, 4e3]), jnp.array([2.0, 4.0, 3.0]))),
+        "tension": single_arm(an_arm(MODES), wires=Wires(wires, None, None)),
+        "length": single_arm(an_arm(MODES), wires=Wires(wires, jnp.array([3e3, 5e3, 4e3]), jnp.array([2.0, 4.0, 3.0]))),
     }
 
 
@@ -142,7 +143,7 @@ def directional(function, q, way, h=1e-3):
 @pytest.mark.parametrize("seed", range(3))
 def test_forces_of_given_tensions_are_their_virtual_work(wired, seed):
     model, q = wired["tension"], strained(seed)
-    wires, pull = model.wires.course, jnp.array([3.0, 1.0, 7.0])
+    wires, pull = model.one.wires.course, jnp.array([3.0, 1.0, 7.0])
     way = jnp.asarray(np.random.default_rng(seed + 10).normal(size=q.shape))
     held = float(jnp.sum(forces(model, q, jnp.zeros_like(q), pull) * way))
 
@@ -161,7 +162,7 @@ def test_forces_of_given_tensions_are_their_virtual_work(wired, seed):
 
 def test_wires_of_given_length_pull_as_springs_and_dampers_that_go_slack(wired):
     model, q = wired["length"], strained(1)
-    stiffness, damping = np.asarray(model.wires.stiffness), np.asarray(model.wires.damping)
+    stiffness, damping = np.asarray(model.one.wires.stiffness), np.asarray(model.one.wires.damping)
     rng = np.random.default_rng(2)
     v = jnp.asarray(rng.normal(size=q.shape))
     now = np.asarray(lengths(model, q))
@@ -200,7 +201,7 @@ def rod():
     """A rod without weight between two tendons on either side, which bends and stretches."""
     arm = an_arm(("bend_x", "bend_y", "stretch"), **ROD)
     pair = tendons(offsets=np.full((4, 2), 0.008), passes=np.ones((2, 4)), azimuth=(0.6, 0.6 + np.pi))
-    return make_model(arm, gravity=(0.0, 0.0, 0.0), wires=Wires(pair, None, None))
+    return single_arm(arm, gravity=(0.0, 0.0, 0.0), wires=Wires(pair, None, None))
 
 
 @pytest.mark.parametrize("turns", [0.0, 0.01, 0.3, 1.0, 2.0])
@@ -232,19 +233,19 @@ def operator_models(kind):
     pair = tendons(offsets=np.full((1, 2), 0.02), passes=np.ones((2, 1)), azimuth=(0.0, 2.0))
     models = []
     for driven in (True, False):
-        model = make_model(an_arm(BENT), points=2, lumps=[(1.0, 0.05)], wires=spring if driven else None)
+        model = single_arm(an_arm(BENT), points=2, lumps=[(1.0, 0.05)], wires=spring if driven else None)
         if kind == "free, three arms":
             # The middle one's wires are driven by tension, and add nothing.
             ways = (Wires(pair, None, None), Wires(pair, jnp.array([6e3, 5e3]), jnp.array([5.0, 8.0])))
             others = [
-                make_model(
+                single_arm(
                     an_arm(("bend_x", "bend_y"), lengths=[0.25], base=on_its_side(turn)),
                     points=2,
                     wires=way if driven else None,
                 )
                 for turn, way in zip((-1.0, 1.0), ways, strict=True)
             ]
-            model = make_branched([model, *others], base_mass=0.3, base_inertia=1e-3)
+            model = unequal_arms([model, *others], base_mass=0.3, base_inertia=1e-3)
         models.append(model)
     return models
 
@@ -317,7 +318,7 @@ def held():
     arm = an_arm(("bend_x", "bend_y"), young=2e5, base=on_its_side(0.5 * np.pi))
     passes = np.repeat(np.eye(2), 3, 0)
     six = tendons(offsets=np.full((2, 2), 0.03), passes=passes, azimuth=np.tile([0.0, 2.0, 4.0], 2) * np.pi / 3.0)
-    model = make_model(arm, wires=Wires(six, jnp.asarray(np.full(6, 1e4)), jnp.asarray(np.full(6, 1.0))))
+    model = single_arm(arm, wires=Wires(six, jnp.asarray(np.full(6, 1e4)), jnp.asarray(np.full(6, 1.0))))
     return model, jnp.array([[1.5, -2.0], [-3.0, 1.0]])
 
 

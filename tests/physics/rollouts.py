@@ -8,9 +8,9 @@ import numpy as np
 from hydrostat.bodies import Arm, Material, Section
 from hydrostat.lie import SE3, so3
 from hydrostat.mechanics.energy import energy, momentum
-from hydrostat.mechanics.model import no_inputs
+from hydrostat.mechanics.robot import no_inputs
+from hydrostat.mechanics.state import RobotState, positions, velocities
 from hydrostat.segments import StrainSegment
-from hydrostat.stepping.base import State, positions, velocities
 
 MODES = ("bend_x", "bend_y", "twist")
 TURNED = SE3(so3.exp(jnp.array([1.0, 0.2, -0.4])), jnp.array([0.1, 0.2, 0.3]))
@@ -28,12 +28,12 @@ def soft_arm(count=2, *, viscosity=0.0, base=TURNED, modes=MODES) -> Arm:
     )
 
 
-def some_state(model, seed, *, bend=2.0, rate=5.0, base_rate=1.0) -> State:
+def some_state(model, seed, *, bend=2.0, rate=5.0, base_rate=1.0) -> RobotState:
     """A bent arm in motion, on a base that moves where it is free."""
     rng = np.random.default_rng(seed)
-    shape = model.stiffness.shape
+    shape = model.one.stiffness.shape
     twist = jnp.asarray(base_rate * rng.normal(size=6)) if model.free_base else jnp.zeros(6)
-    return State(
+    return RobotState(
         jnp.asarray(bend * rng.normal(size=shape)),
         jnp.asarray(rate * rng.normal(size=shape)),
         model.T_world_body,

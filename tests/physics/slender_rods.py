@@ -12,7 +12,7 @@ import numpy as np
 from hydrostat.bodies import Arm, Material, Section
 from hydrostat.lie import SE3
 from hydrostat.mechanics import kinematics
-from hydrostat.mechanics.model import make_model, no_inputs
+from hydrostat.mechanics.robot import no_inputs, single_arm
 from hydrostat.mechanics.statics import equilibrium, vibrations
 from hydrostat.segments import StrainSegment
 
@@ -76,7 +76,7 @@ def at_equilibrium(arm, start=None, *, gravity=0.0, force=(0.0, 0.0, 0.0), momen
     turns with it; `along`: constant generalised forces per length on the coordinates; `loads`: 0 for a model without
     a load on its tip.
     """
-    model = make_model(arm, gravity=(0.0, 0.0, -gravity), load_places=[1.0] * loads)
+    model = single_arm(arm, gravity=(0.0, 0.0, -gravity), load_places=[1.0] * loads)
     inputs = no_inputs(model)
     if loads:
         inputs = inputs._replace(
@@ -109,7 +109,7 @@ def frequencies(arm, q=None, *, gravity=0.0, push=0.0, tip_mass=0.0) -> np.ndarr
 
     In radians per second, an imaginary one as a negative number.
     """
-    model = make_model(arm, gravity=(0.0, 0.0, -gravity), lumps=[(1.0, tip_mass)], load_places=[1.0])
+    model = single_arm(arm, gravity=(0.0, 0.0, -gravity), lumps=[(1.0, tip_mass)], load_places=[1.0])
     inputs = no_inputs(model)._replace(force=jnp.array([[0.0, 0.0, 0.0, 0.0, 0.0, -push]]))
     return 2.0 * np.pi * vibrations(model, arm.straight() if q is None else q, inputs).frequencies
 

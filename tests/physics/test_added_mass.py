@@ -11,10 +11,11 @@ from slender_rods import COUNTS, frequencies, ideal_rod, rounding_of
 from hydrostat.lie import SE3, so3
 from hydrostat.mechanics.dynamics import Coordinates, accelerations
 from hydrostat.mechanics.energy import dissipation, energy, external_wrench, momentum, power
-from hydrostat.mechanics.model import GRAVITY, make_branched, make_model, no_inputs
+from hydrostat.mechanics.model import GRAVITY
+from hydrostat.mechanics.robot import no_inputs, single_arm, unequal_arms
+from hydrostat.mechanics.state import positions, velocities
 from hydrostat.mechanics.statics import vibrations
 from hydrostat.stepping import RK4, SDIRK2, Simulation, rest_state
-from hydrostat.stepping.base import positions, velocities
 from hydrostat.surroundings.water import Together, Water
 
 ARM_DENSITY, WATER_DENSITY = 1100.0, 1022.0
@@ -29,7 +30,7 @@ def swimmer(surroundings, *, free_base=True, gravity=(0.5, 0.3, -2.0)):
     """A soft arm of three segments, all strains free, that meets its surroundings at two nodes each."""
     arm = soft_arm(3, viscosity=20.0, modes=("bend_x", "bend_y", "twist", "stretch"))
     base = {"free_base": True, "base_mass": 0.3, "base_inertia": 1e-3} if free_base else {}
-    return make_model(arm, points=2, gravity=gravity, skin_points=2, surroundings=surroundings,
+    return single_arm(arm, points=2, gravity=gravity, skin_points=2, surroundings=surroundings,
                       lumps=[(1.0, 0.02, 1e-5)], **base)  # fmt: skip
 
 
@@ -49,7 +50,7 @@ def falling(axis, surroundings):
     gravity = np.array(GRAVITY) * (1.0 - WATER_DENSITY / ARM_DENSITY)
     arm = soft_arm(1, base=SE3(turn, jnp.zeros(3)))
     arm = eqx.tree_at(lambda a: a.material.density, arm, jnp.full(1, ARM_DENSITY))
-    model = make_model(arm, gravity=gravity, free_base=True, base_inertia=1e9, skin_points=1, surroundings=surroundings)
+    model = single_arm(arm, gravity=gravity, free_base=True, base_inertia=1e9, skin_points=1, surroundings=surroundings)
     return eqx.tree_at(lambda m: m.arm.segments.free, model, jnp.zeros((1, 3), bool))
 
 
@@ -69,7 +70,7 @@ def test_a_cylinder_falls_broadside_with_the_mass_of_the_water_and_upright_witho
         np.testing.assert_allclose(fallen[:, 2], -0.5 * expected * rows.time**2, rtol=0, atol=1e-6 * expected)
         np.testing.assert_allclose(fallen[:, :2], 0.0, rtol=0, atol=1e-12)
         first, last = (float(energy_of(model, jax.tree.map(lambda y, i=i: y[i], rows.state))) for i in (0, -1))
-        kinetic = 0.5 * float(jnp.sum(model.inertia[..., 3])) / ARM_DENSITY * inertia * (0.5 * expected) ** 2
+        kinetic = 0.5 * float(jnp.sum(model.one.inertia[..., 3])) / ARM_DENSITY * inertia * (0.5 * expected) ** 2
         assert abs(last - first) < 1e-6 * kinetic
 
 
@@ -91,7 +92,7 @@ def test_a_submerged_beam_vibrates_as_one_that_is_as_heavy_as_its_water_too():
     dry = frequencies(arm)[:3]
     density = float(arm.material.density[0])
     for share in (0.3, 1.0, 4.0):
-        model = make_model(arm, gravity=(0.0, 0.0, 0.0), surroundings=Water(share * density, 0.0, 0.0, added_mass=1.0))
+        model = single_arm(arm, gravity=(0.0, 0.0, 0.0), surroundings=Water(share * density, 0.0, 0.0, added_mass=1.0))
         spectrum = 2.0 * np.pi * vibrations(model, arm.straight()).frequencies
         expected = dry / np.sqrt(1.0 + share)
         # Rotary inertia, to which water adds nothing, changes none by more than 1e-8.
@@ -143,7 +144,7 @@ def test_what_drifts_with_a_current_does_not_know_of_it():
 @pytest.mark.parametrize("stepper", [RK4(), SDIRK2(tolerance=1e-13)], ids=["rk4", "sdirk2"])
 def test_without_drag_an_arm_in_water_keeps_its_energy_by_the_order_of_the_stepper(stepper):
     model = swimmer(water(), free_base=False)
-    model = eqx.tree_at(lambda m: m.damping, model, jnp.zeros_like(model.damping))
+    model = eqx.tree_at(lambda m: m.damping, model, jnp.zeros_like(model.one.damping))
     start, errors = moving(model, 5), []
     for count in (100, 200):
         energies = energies_of(model, path(model, stepper, start, 0.05, count, most=200))
@@ -176,7 +177,7 @@ def test_water_is_found_among_other_surroundings_and_by_the_arms_of_a_body():
         np.testing.assert_array_equal(one, other)
     # One arm on a body, as a branch of it.
     single = swimmer(plain)
-    branched = make_branched([model], model.T_world_body, gravity=single.gravity, base_mass=0.3, base_inertia=1e-3,
+    branched = unequal_arms([model], model.T_world_body, gravity=single.gravity, base_mass=0.3, base_inertia=1e-3,
                              surroundings=plain)  # fmt: skip
     state = moving(single, 1)
     x, v = positions(state), velocities(state)

@@ -7,6 +7,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from hydrostat.robots.mechanical import robot_model
 
 from hydrostat.control.commands import Bend, Elongate, Reach
 from hydrostat.control.nerves import Played, played
@@ -16,7 +17,6 @@ from hydrostat.mechanics.dynamics import Coordinates, accelerations
 from hydrostat.mechanics.energy import energy, power
 from hydrostat.mechanics.model import GRAVITY, no_inputs
 from hydrostat.robots.build import build_robot
-from hydrostat.robots.mechanical import robot_model
 from hydrostat.robots.octopus_arm import octopus_arm
 from hydrostat.robots.spec import BaseSpec
 from hydrostat.scenarios.arm import hydrostat, nerves, stepper

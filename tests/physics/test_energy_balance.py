@@ -10,9 +10,10 @@ from rollouts import at, orders, path, soft_arm, some_state
 from hydrostat.actuation import Tendons
 from hydrostat.mechanics.dynamics import accelerations
 from hydrostat.mechanics.energy import dissipation, energy, power
-from hydrostat.mechanics.model import Wires, make_model, no_inputs
+from hydrostat.mechanics.model import Wires
+from hydrostat.mechanics.robot import no_inputs, single_arm
+from hydrostat.mechanics.state import positions, velocities
 from hydrostat.stepping import RK4, SDIRK2
-from hydrostat.stepping.base import positions, velocities
 
 SECONDS = 0.1
 
@@ -30,7 +31,7 @@ def wired_model(drive, free_base=False):
     stiffness = damping = None
     if drive == "length":
         stiffness, damping = jnp.array([300.0, 200.0, 400.0]), jnp.array([0.3, 0.2, 0.1])
-    return make_model(
+    return single_arm(
         arm,
         points=3,
         lumps=[(1.0, 0.02, 1e-5)],
@@ -51,7 +52,7 @@ class Everything(eqx.Module):
         given = no_inputs(model)
         wave = jnp.sin(30.0 * time + jnp.arange(12.0).reshape(2, 6))
         pull = 1.0 + jnp.sin(20.0 * time)
-        pull = -0.01 * pull if model.wires.stiffness is not None else 2.0 * pull
+        pull = -0.01 * pull if model.one.wires.stiffness is not None else 2.0 * pull
         return given._replace(
             force=self.size * 0.05 * wave,
             follower=self.size * 0.03 * jnp.cos(2.0 * wave),

@@ -9,7 +9,7 @@ from slender_rods import COUNTS, EPS, HORIZONTAL, ideal_rod, rounding_of_squares
 from hydrostat.bodies import Arm, Material, Section
 from hydrostat.lie import SE3, so3
 from hydrostat.mechanics.dynamics import Coordinates, residual
-from hydrostat.mechanics.model import make_model, no_inputs
+from hydrostat.mechanics.robot import no_inputs, single_arm
 from hydrostat.mechanics.statics import equilibrium, vibrations
 from hydrostat.segments import MODES, StrainSegment
 
@@ -36,10 +36,10 @@ def test_equilibrium_and_frequencies_are_the_same_seen_from_anywhere(move):
     gravity, load = jnp.array([1.0, 0.5, -3.0]), jnp.array([0.2, 0.1, -0.3, 0.5, -0.4, -0.6])
 
     def rest_and_spectrum(arm, gravity, load):
-        model = make_model(arm, gravity=gravity, load_places=[1.0])
+        model = single_arm(arm, gravity=gravity, load_places=[1.0])
         inputs = no_inputs(model)._replace(force=load[None])
         q = equilibrium(model, inputs).q
-        weighted = make_model(arm, gravity=gravity, lumps=[(1.0, 0.2)], load_places=[1.0])
+        weighted = single_arm(arm, gravity=gravity, lumps=[(1.0, 0.2)], load_places=[1.0])
         return np.asarray(q), vibrations(weighted, q, inputs).frequencies
 
     q, spectrum = rest_and_spectrum(arm, gravity, load)
@@ -89,7 +89,7 @@ def lacking():
     twist, acceleration, follower = (jnp.asarray(rng.normal(size=6)) for _ in range(3))
 
     def of(arm, gravity, load):
-        model = make_model(arm, gravity=gravity, lumps=[(0.6, 0.05, 1e-4)], load_places=[0.9])
+        model = single_arm(arm, gravity=gravity, lumps=[(0.6, 0.05, 1e-4)], load_places=[0.9])
         inputs = no_inputs(model)._replace(
             force=load[None],
             follower=0.1 * follower[None],

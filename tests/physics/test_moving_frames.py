@@ -8,9 +8,9 @@ from rollouts import TURNED, orders, path, roll, soft_arm, some_state
 
 from hydrostat.lie import SE3, so3
 from hydrostat.mechanics.dynamics import accelerations
-from hydrostat.mechanics.model import make_model, no_inputs
+from hydrostat.mechanics.robot import no_inputs, single_arm
+from hydrostat.mechanics.state import positions, rest_state, velocities
 from hydrostat.stepping import RK4, SDIRK2
-from hydrostat.stepping.base import positions, rest_state, velocities
 
 GRAVITY = jnp.array([1.0, -2.0, -9.0])
 PUSH = jnp.array([3.0, 4.0, -2.0])
@@ -36,8 +36,8 @@ class PushedOff(eqx.Module):
 
 def test_an_accelerating_base_is_felt_as_weight():
     """Einstein's lift: in the frame of the base, gravity is less by the acceleration."""
-    carried = make_model(soft_arm(), points=3, gravity=GRAVITY)
-    lifted = make_model(soft_arm(), points=3, gravity=GRAVITY - PUSH)
+    carried = single_arm(soft_arm(), points=3, gravity=GRAVITY)
+    lifted = single_arm(soft_arm(), points=3, gravity=GRAVITY - PUSH)
     start = some_state(carried, 2)
     moved = roll(carried, PRECISE, start, SECONDS, 200, PushedOff(PUSH))
     felt = roll(lifted, PRECISE, start, SECONDS, 200, PushedOff(0.0 * PUSH))
@@ -66,8 +66,8 @@ class Turntable(eqx.Module):
 def test_a_turning_base_drives_as_a_heavy_free_one_does():
     """A body ten million times heavier than the arm turns on evenly: prescribed and free base must agree."""
     arm = soft_arm()
-    table = make_model(arm, points=3, gravity=(0.0, 0.0, 0.0))
-    heavy = make_model(arm, points=3, gravity=(0.0, 0.0, 0.0), free_base=True, base_mass=1e7, base_inertia=1e7)
+    table = single_arm(arm, points=3, gravity=(0.0, 0.0, 0.0))
+    heavy = single_arm(arm, points=3, gravity=(0.0, 0.0, 0.0), free_base=True, base_mass=1e7, base_inertia=1e7)
     speed = 12.0
     start = some_state(table, 3)
     prescribed = roll(table, RK4(), start, SECONDS, 200, Turntable(jnp.asarray(speed)))
@@ -94,7 +94,7 @@ class Tap(eqx.Module):
 
 
 def test_a_short_push_is_an_impulse():
-    model = make_model(soft_arm(), points=3, gravity=GRAVITY, lumps=[(1.0, 0.05, 1e-4)], load_places=[1.0])
+    model = single_arm(soft_arm(), points=3, gravity=GRAVITY, lumps=[(1.0, 0.05, 1e-4)], load_places=[1.0])
     # So small that the response is linear in it: what a large push does while it lasts is of first order in its width.
     impulse = 1e-4 * jnp.array([0.01, 0.02, -0.01, 2.0, -1.0, 3.0])
     still = no_inputs(model)
@@ -126,7 +126,7 @@ def test_a_rollout_is_the_same_seen_from_anywhere(free_base):
 
     def world(shift):
         turned = jnp.concatenate([shift.rotation @ load[:3], shift.rotation @ load[3:]])
-        model = make_model(
+        model = single_arm(
             soft_arm(base=shift @ TURNED, viscosity=50.0),
             points=3,
             gravity=shift.rotation @ GRAVITY,

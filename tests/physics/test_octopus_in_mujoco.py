@@ -10,12 +10,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from hydrostat.robots.build_limbed import crown_model
 from jaxtyping import Array, Float
 from scipy.spatial.transform import Rotation
 
 from hydrostat.mechanics import kinematics
 from hydrostat.mechanics.model import GRAVITY, Crown, Inputs, no_inputs
-from hydrostat.robots.build_limbed import crown_model
 from hydrostat.robots.octopus import octopus
 from hydrostat.stepping import Simulation
 

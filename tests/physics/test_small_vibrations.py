@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import brentq
 from slender_rods import COUNTS, frequencies, ideal_rod, limit_of, rounding_of, rounding_of_squares
 
-from hydrostat.mechanics.model import make_model
+from hydrostat.mechanics.robot import single_arm
 from hydrostat.mechanics.statics import vibrations
 
 CLAMPED_FREE = np.array([1.875104068712, 4.694091132974, 7.854757438238])
@@ -100,7 +100,7 @@ def test_a_free_rod_has_six_rigid_motions_and_then_the_free_free_frequencies():
     spectra = []
     for count in COUNTS:
         rod = ideal_rod(count)
-        model = make_model(rod, gravity=(0.0, 0.0, 0.0), free_base=True)
+        model = single_arm(rod, gravity=(0.0, 0.0, 0.0), free_base=True)
         spectrum = 2.0 * np.pi * vibrations(model, rod.straight()).frequencies
         # Of the rigid motions nothing is left but rounding.
         assert len(spectrum) == count + 6

@@ -10,12 +10,12 @@ from itertools import pairwise
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from hydrostat.robots.mechanical import robot_model
 
 from hydrostat.mechanics import kinematics
 from hydrostat.mechanics.model import no_inputs
 from hydrostat.mechanics.statics import equilibrium
 from hydrostat.robots.build import build_robot
-from hydrostat.robots.mechanical import robot_model
 from hydrostat.robots.squid import ECOFLEX, LENGTH, WATER, limb_gravity, squid_limb
 from hydrostat.stepping import Simulation
 from hydrostat.surroundings import Water

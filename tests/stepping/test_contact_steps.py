@@ -11,11 +11,11 @@ from hydrostat.compiling import quick_jit
 from hydrostat.lie import SE3
 from hydrostat.mechanics.dynamics import Coordinates, residual
 from hydrostat.mechanics.energy import energy, external_wrench, momentum
-from hydrostat.mechanics.model import make_branched, make_model, no_inputs
+from hydrostat.mechanics.robot import no_inputs, single_arm, unequal_arms
+from hydrostat.mechanics.state import AbstractStepper, Stepped, acting, nodes_of, positions, velocities
 from hydrostat.mechanics.statics import equilibrium
 from hydrostat.segments import StrainSegment
 from hydrostat.stepping import SDIRK2, KeepMomentum, rest_state
-from hydrostat.stepping.base import AbstractStepper, Stepped, acting, nodes_of, positions, velocities
 from hydrostat.surroundings import Box, Capsule, CapsulePairs, ContactLaw, Contacts, Plane, Sphere
 
 G = 9.81
@@ -59,7 +59,7 @@ def ground(height=0.0, velocity=(0.0, 0.0, 0.0)):
 @pytest.fixture(scope="module")
 def body():
     """A body with one arm along x, free to move."""
-    return make_model(
+    return single_arm(
         an_arm(ALONG_X),
         points=2,
         free_base=True,
@@ -287,7 +287,7 @@ def test_steps_of_different_size_agree(body):
 def clamped():
     """A soft arm clamped along x, 20 mm above the ground."""
     pose = SE3(ALONG_X.rotation, jnp.array([0.0, 0.0, RADIUS + 0.02]))
-    return make_model(an_arm(pose), points=2, skin_points=NODES // 2, surroundings=Contacts(law(), shapes()))
+    return single_arm(an_arm(pose), points=2, skin_points=NODES // 2, surroundings=Contacts(law(), shapes()))
 
 
 STEPS, DT = 25, 2e-3
@@ -331,7 +331,7 @@ def test_every_shape_stops_a_falling_arm(clamped, kind):
     model = eqx.tree_at(lambda m: m.surroundings, clamped, Contacts(law(), shapes(**{kind: place})))
     end = settled(model)
     touch = touch_of(model, end)
-    weight = G * float(jnp.sum(model.inertia[..., 3]))
+    weight = G * float(jnp.sum(model.one.inertia[..., 3]))
     lift = float(jnp.sum(touch.force[:, 2]))
     # At rest: a tip at 0.2 m that moves with less than a micrometre a second.
     assert np.abs(np.asarray(end.v) * 0.2**2).max() < 1e-6
@@ -359,7 +359,7 @@ def test_at_rest_clamp_and_ground_bear_the_weight(clamped):
     lacking = quick_jit(residual)(free, x, still, still, no_inputs(free))
     clamp = ALONG_X.rotation @ lacking.base[3:]
     touch = touch_of(model, state._replace(q=found.q))
-    weight = G * float(jnp.sum(model.inertia[..., 3]))
+    weight = G * float(jnp.sum(model.one.inertia[..., 3]))
     np.testing.assert_allclose(clamp + jnp.sum(touch.force, 0), [0.0, 0.0, weight], atol=1e-13 * weight * 100)
     # And so do the moments about the world's origin.
     about_origin = ALONG_X.rotation @ lacking.base[:3] + np.cross(model.arm.T_world_base.position, clamp)
@@ -461,9 +461,9 @@ def test_gradient_is_the_derivative_in_every_direction(dragged):
 def pair():
     """A free body without weight that carries two arms side by side, bent apart, and a motion to begin with."""
     mounts = [SE3(jnp.eye(3), jnp.array([x, 0.0, 0.0])) for x in (-0.03, 0.03)]
-    arms = [make_model(an_arm(mount, viscosity=300.0), points=2, skin_points=NODES // 2) for mount in mounts]
+    arms = [single_arm(an_arm(mount, viscosity=300.0), points=2, skin_points=NODES // 2) for mount in mounts]
     pairs = CapsulePairs([NODES, NODES], neighbours=4)
-    model = make_branched(
+    model = unequal_arms(
         arms,
         gravity=(0.0, 0.0, 0.0),
         base_mass=BASE_MASS,

@@ -12,7 +12,7 @@ from jaxtyping import Array
 from hydrostat.bodies import Arm, Material, Section
 from hydrostat.errors import InputError
 from hydrostat.lie import SE3
-from hydrostat.mechanics import Model, make_model, no_inputs
+from hydrostat.mechanics import Model, no_inputs
 from hydrostat.segments import StrainSegment
 from hydrostat.stepping import RK4, AbstractController, Simulation, simulation
 
@@ -33,7 +33,7 @@ def model():
         Material(*(jnp.full(1, value) for value in (60e9, 0.3, 6450.0, 0.0))),
         SE3(jnp.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]), jnp.zeros(3)),
     )
-    return make_model(arm, lumps=[(1.0, 0.02)])
+    return single_arm(arm, lumps=[(1.0, 0.02)])
 
 
 class Memory(NamedTuple):

@@ -11,7 +11,7 @@ import pytest
 from hydrostat.bodies import Arm, Material, Section
 from hydrostat.errors import DivergedError, InputError
 from hydrostat.lie import SE3
-from hydrostat.mechanics.model import make_branched, make_model, no_inputs
+from hydrostat.mechanics.robot import no_inputs, single_arm, unequal_arms
 from hydrostat.segments import StrainSegment
 from hydrostat.stepping import SDIRK2, KeepMomentum, Simulation, simulation
 
@@ -30,7 +30,7 @@ def model():
         Material(*(jnp.full(2, value) for value in (60e9, 0.3, 6450.0, 0.0))),
         HORIZONTAL,
     )
-    return make_model(arm, points=3, lumps=[(1.0, 0.02)], load_places=[1.0])
+    return single_arm(arm, points=3, lumps=[(1.0, 0.02)], load_places=[1.0])
 
 
 class Blow(eqx.Module):
@@ -45,7 +45,7 @@ class Blow(eqx.Module):
 
 
 def test_the_stepper_is_chosen_by_the_base(model):
-    free = make_model(model.arm, free_base=True, base_mass=0.1, base_inertia=1e-4)
+    free = single_arm(model.arm, free_base=True, base_mass=0.1, base_inertia=1e-4)
     assert isinstance(Simulation(model, 1e-3).stepper, SDIRK2)
     assert isinstance(Simulation(free, 1e-3).stepper, KeepMomentum)
     with pytest.raises(InputError, match="momentum can be kept only for a robot with a free base"):
@@ -99,7 +99,7 @@ def test_the_step_that_is_advised_goes_on(model):
 def test_of_several_arms_the_one_is_named(model, monkeypatch):
     # In pieces of one row, as advice is sought: they share what is compiled.
     monkeypatch.setattr(simulation, "_CHUNK_ROWS", 1)
-    robot = make_branched([model, model], HORIZONTAL)
+    robot = unequal_arms([model, model], HORIZONTAL)
     with pytest.raises(DivergedError, match=r"diverged after 0.1\d* s .* in arm [12], segment [12]; "):
         Simulation(robot, 5e-3, FRAIL).run(0.3, Blow(robot))
 

@@ -6,12 +6,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from hydrostat.robots.build_limbed import build_limbed, limbed_model
+from hydrostat.robots.mechanical import robot_model
 
 from hydrostat.errors import DivergedError, InputError
 from hydrostat.mechanics.model import no_inputs
 from hydrostat.robots.build import build_robot
-from hydrostat.robots.build_limbed import build_limbed, limbed_model
-from hydrostat.robots.mechanical import robot_model
 from hydrostat.robots.squid import WATER, limb_gravity, squid, squid_limb
 from hydrostat.stepping import LinearImplicitEuler, RealTime, Simulation, rest_state
 from hydrostat.surroundings import Water

@@ -9,7 +9,7 @@ import pytest
 from hydrostat.bodies import Arm, Material, Section
 from hydrostat.errors import DivergedError, InputError
 from hydrostat.lie import SE3
-from hydrostat.mechanics import make_model, no_inputs
+from hydrostat.mechanics import no_inputs
 from hydrostat.segments import StrainSegment
 from hydrostat.stepping import RK4, SDIRK2, Simulation, rest_state, simulation
 
@@ -24,7 +24,7 @@ def model():
         Material(*(jnp.full(2, value) for value in (60e9, 0.3, 6450.0, 0.0))),
         SE3(jnp.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]), jnp.zeros(3)),
     )
-    return make_model(arm, lumps=[(1.0, 0.02)])
+    return single_arm(arm, lumps=[(1.0, 0.02)])
 
 
 def test_rows_do_not_depend_on_pieces_or_spacing(model, monkeypatch):

@@ -10,11 +10,11 @@ from hydrostat.bodies import Arm, Material, Section
 from hydrostat.compiling import quick_jit
 from hydrostat.lie import SE3
 from hydrostat.mechanics.energy import momentum
-from hydrostat.mechanics.model import make_model, no_inputs
+from hydrostat.mechanics.robot import no_inputs, single_arm
+from hydrostat.mechanics.state import RobotState, positions, rest_state, velocities
 from hydrostat.robots.finger_formulas import FingerFormulas, FingerLoads
 from hydrostat.segments import StrainSegment
 from hydrostat.stepping import RK4, SDIRK2, LinearImplicitEuler, Reference
-from hydrostat.stepping.base import State, positions, rest_state, velocities
 
 LENGTH, RADIUS, YOUNG, DENSITY, TIP_MASS = 0.3, 1e-3, 60e9, 6450.0, 0.02
 AREA, MOMENT = np.pi * RADIUS**2, np.pi / 4.0 * RADIUS**4
@@ -33,7 +33,7 @@ def rod(count):
 
 @pytest.fixture(scope="module")
 def model():
-    return make_model(rod(2), points=6, lumps=[(1.0, TIP_MASS)])
+    return single_arm(rod(2), points=6, lumps=[(1.0, TIP_MASS)])
 
 
 @pytest.fixture(scope="module")
@@ -89,9 +89,9 @@ def test_reference_takes_as_many_steps_as_its_tolerance_asks_for(model, referenc
 
 
 def test_a_free_arm_keeps_its_momentum_as_the_order_says():
-    free = make_model(rod(1), points=3, gravity=(0.0, 0.0, 0.0), free_base=True, base_mass=0.05, base_inertia=1e-4)
+    free = single_arm(rod(1), points=3, gravity=(0.0, 0.0, 0.0), free_base=True, base_mass=0.05, base_inertia=1e-4)
     rng = np.random.default_rng(0)
-    start = State(
+    start = RobotState(
         jnp.asarray(rng.normal(size=(1, 1))), jnp.asarray(3.0 * rng.normal(size=(1, 1))), SE3.identity(),
         jnp.asarray(rng.normal(size=6)),
     )  # fmt: skip

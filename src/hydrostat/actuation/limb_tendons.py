@@ -26,8 +26,8 @@ from hydrostat.bodies import Arm
 from hydrostat.compiling import quick_jit
 from hydrostat.errors import InputError
 from hydrostat.least_squares import least_squares
-from hydrostat.mechanics.model import Inputs, Model, no_inputs
 from hydrostat.mechanics.pull import wire_lengths
+from hydrostat.mechanics.robot import Inputs, Robot, no_inputs
 from hydrostat.mechanics.statics import at_rest
 from hydrostat.segments import Arc, StrainSegment
 
@@ -93,11 +93,12 @@ def shape_from_tendon_lengths(arm: Arm, tendons: Tendons, lengths: Float[Array, 
 
 
 @quick_jit
-def shape_under_tensions(model: Model, tensions: Float[Array, " w"]) -> TendonShape:
+def shape_under_tensions(robot: Robot, tensions: Float[Array, " w"]) -> TendonShape:
     """The arcs of a limb without weight under tensions [N]: K (q - rest) = -J^T T.
 
     With its weight it is `mechanics.equilibrium` that knows.
     """
+    model = robot.one
     _segments(model.arm)
 
     def improve(_, q):
@@ -110,7 +111,7 @@ def shape_under_tensions(model: Model, tensions: Float[Array, " w"]) -> TendonSh
 
 @quick_jit
 def shape_under_lengths(
-    model: Model, lengths: Float[Array, " w"], compliance: float | Float[Array, " w"] = 1e-6
+    robot: Robot, lengths: Float[Array, " w"], compliance: float | Float[Array, " w"] = 1e-6
 ) -> TendonShape:
     """The arcs of a limb without weight whose tendons are drawn in to the given lengths [m].
 
@@ -120,6 +121,7 @@ def shape_under_lengths(
     **Arguments:** `compliance`: C, stretch of a tendon per tension [m/N]; four tendons round one segment need one, as
     three of them already say what it does.
     """
+    model = robot.one
     _segments(model.arm)
 
     def improve(_, carry):
@@ -138,7 +140,7 @@ def shape_under_lengths(
 
 @quick_jit
 def tensions_for_shape(
-    model: Model, q: Float[Array, "n k"], inputs: Inputs | None = None, least: float | Float[Array, " w"] = 0.0
+    robot: Robot, q: Float[Array, "n k"], inputs: Inputs | None = None, least: float | Float[Array, " w"] = 0.0
 ) -> TendonPull:
     """The smallest tensions that hold a shape, against the limb's weight and what else acts on it.
 
@@ -147,13 +149,14 @@ def tensions_for_shape(
 
     **Arguments:** `inputs`: what acts besides tendons; `least`: tension that every tendon has in any case [N].
     """
+    model = robot.one
     _segments(model.arm)
-    given = no_inputs(model) if inputs is None else inputs
+    given = no_inputs(robot) if inputs is None else inputs
     count = model.wires.course.along_segments(model.arm, q).shape[0] if model.wires is not None else 0
     if not count:
         raise InputError("this arm has no tendons to pull")
     base = jnp.broadcast_to(jnp.asarray(least, float), (count,))
-    lacking = at_rest(model, q, given._replace(wires=base))
+    lacking = at_rest(robot, q, given._replace(wires=base))
     assert isinstance(lacking, Array)  # of one arm
     J = jax.jacrev(lambda q: wire_lengths(model, q))(q)
     # Rows as angles and relative lengths.

@@ -13,11 +13,17 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from hydrostat.actuation.legs import Legs, generalised_forces, leg_forces
-from hydrostat.mechanics import Inputs, Model, no_inputs
-from hydrostat.mechanics.dynamics import Coordinates, residual
+from hydrostat import errors
+from hydrostat.actuation.legs import generalised_forces, leg_forces
+from hydrostat.control.base import Controller
+from hydrostat.errors import InputError
+from hydrostat.mechanics.dynamics import residual
+from hydrostat.mechanics.model import Places, places
+from hydrostat.mechanics.motion import Coordinates
+from hydrostat.mechanics.robot import Robot, no_inputs
 from hydrostat.segments import StewartSegment
-from hydrostat.stepping import AbstractController, State
+from hydrostat.sensing import Observation
+from hydrostat.system import Control, System
 
 
 class Plan(NamedTuple):
@@ -35,7 +41,7 @@ def plan_of(q: Float[Array, "rows n 6"], dt: float) -> Plan:
     return Plan(*map(jnp.asarray, (q, v, a)))
 
 
-class Memory(NamedTuple):
+class TorqueMemory(NamedTuple):
     """What the controller remembers, and what it did last."""
 
     integral: Float[Array, "n 6"]
@@ -50,7 +56,7 @@ class Memory(NamedTuple):
     """Of the legs during the last step [N]."""
 
 
-class ComputedTorque(AbstractController):
+class ComputedTorque(Controller):
     """A controller that knows an arm's inverse dynamics, and finds out what its tip carries.
 
     What the legs did in the last step, less what the arm by itself needed for the acceleration that followed, is what
@@ -58,10 +64,9 @@ class ComputedTorque(AbstractController):
     squares. What is left of errors goes to an integral.
     """
 
-    model: Model
-    """The arm as the controller knows it, its last lumped mass at the tip: the payload."""
-    legs: Legs
     plan: Plan
+    robot: Robot | None
+    """The arm as the controller knows it, its last lumped mass at the tip: the payload."""
     bandwidth: Float[Array, ""]
     """How fast errors fade [rad/s]."""
     integral_share: Float[Array, ""]
@@ -69,67 +74,120 @@ class ComputedTorque(AbstractController):
     learning_time: Float[Array, ""]
     """How fast the payload is learnt [s]; 0 for a controller that does not."""
 
-    def begin(self, state: State) -> Memory:
-        """No error yet, and nothing carried."""
-        zero = jnp.zeros_like(state.q)
-        hold = leg_forces(_segments(self.model), state.q, self.needed(0.0, state.q, state.v, zero))
-        return Memory(zero, jnp.zeros(()), state.q, state.v, hold)
+    def __init__(
+        self,
+        plan: Plan,
+        robot: Robot | None = None,
+        *,
+        bandwidth: float = 60.0,
+        integral_share: float = 0.1,
+        learning_time: float = 0.02,
+    ):
+        """**Arguments:** `plan`: the motion to follow, step by step (`plan_of`); `robot`: the arm as the controller
+        knows it, its last lumped mass at the tip; the system's own, with no payload, when not given; the others as the
+        fields.
+        """
+        self.plan, self.robot = plan, robot
+        self.bandwidth = jnp.asarray(errors.number("bandwidth", bandwidth, above=0.0), float)
+        self.integral_share = jnp.asarray(errors.number("integral_share", integral_share, least=0.0), float)
+        self.learning_time = jnp.asarray(errors.number("learning_time", learning_time, least=0.0), float)
 
-    def act(self, time, dt, state: State, memory: Memory) -> tuple[Inputs, Memory]:
+    def attach(self, system: System, dt: float) -> "ComputedTorque":
+        """The same with the system's robot where it knows none."""
+        del dt
+        if self.robot is not None:
+            return self
+        known = with_payload_place(system.robot)
+        return eqx.tree_at(lambda c: c.robot, self, known, is_leaf=lambda x: x is None)
+
+    def init(self, observation: Observation) -> TorqueMemory:
+        """No error yet, and nothing carried."""
+        zero = jnp.zeros_like(observation.q)
+        needed = self.needed(0.0, observation.q, observation.v, zero)
+        hold = leg_forces(self._segments, observation.q, needed)
+        return TorqueMemory(zero, jnp.zeros(()), observation.q, observation.v, hold)
+
+    def __call__(self, time, observation: Observation, memory: TorqueMemory):
         """The forces of the legs for the step that begins now, held during it."""
-        segments = _segments(self.model)
-        payload = self._learnt(time, dt, state, memory)
+        dt = observation.period
+        payload = self._learnt(time, observation, memory)
         row = jnp.clip(jnp.round(time / dt).astype(int), 0, len(self.plan.q) - 1)
         q, v, a = self.plan.q[row], self.plan.v[row], self.plan.a[row]
-        error, slip = q - state.q, v - state.v
+        error, slip = q - observation.q, v - observation.v
         w = self.bandwidth
-        wanted = a + 2.0 * w * slip + w**2 * error + self.integral_share * w**3 * memory.integral
-        forces = leg_forces(segments, state.q, self.needed(payload, state.q, state.v, wanted))
-        held = jnp.clip(forces, -self.legs.force[:, None], self.legs.force[:, None])
+        acceleration = a + 2.0 * w * slip + w**2 * error + self.integral_share * w**3 * memory.integral
+        needed = self.needed(payload, observation.q, observation.v, acceleration)
+        forces = leg_forces(self._segments, observation.q, needed)
+        strongest = self._robot.legs.force[:, None]
+        held = jnp.clip(forces, -strongest, strongest)
         # Legs at the end of their strength do not wind up the integral.
         strong = jnp.all(held == forces, -1, keepdims=True)
         integral = jnp.where(strong, memory.integral + dt * error, memory.integral)
-        torque = generalised_forces(segments, state.q, held)
-        return no_inputs(self.model)._replace(torque=torque), Memory(integral, payload, state.q, state.v, held)
+        return Control(leg_force=held), TorqueMemory(integral, payload, observation.q, observation.v, held)
 
     def needed(self, payload, q, v, acceleration: Float[Array, "n 6"]) -> Float[Array, "n 6"]:
         """The generalised forces for accelerations of the coordinates with a payload: inverse dynamics."""
         zero = jnp.zeros(6)
         x, v, a = (Coordinates(part, zero) for part in (q, v, acceleration))
-        model = with_payload(self.model, payload)
-        return residual(model, x, v, a, no_inputs(model)).q
+        robot = with_payload(self._robot, payload)
+        return residual(robot, x, v, a, no_inputs(robot)).q
 
-    def _learnt(self, time, dt, state: State, memory: Memory) -> Float[Array, ""]:
+    def _learnt(self, time, observation: Observation, memory: TorqueMemory) -> Float[Array, ""]:
         """The payload, from what the last step's forces did."""
-        segments = _segments(self.model)
-        felt = (state.v - memory.v) / dt
+        dt = observation.period
+        acceleration = (observation.v - memory.v) / dt
         alone, per_kilogram = jax.jvp(
-            lambda payload: self.needed(payload, memory.q, memory.v, felt), (jnp.zeros(()),), (jnp.ones(()),)
+            lambda payload: self.needed(payload, memory.q, memory.v, acceleration), (jnp.zeros(()),), (jnp.ones(()),)
         )
-        acted = generalised_forces(segments, memory.q, memory.forces)
+        acted = generalised_forces(self._segments, memory.q, memory.forces)
         # In leg forces, so that turns and displacements count alike.
-        unexplained = leg_forces(segments, memory.q, acted - alone - memory.payload * per_kilogram)
-        direction = leg_forces(segments, memory.q, per_kilogram)
+        unexplained = leg_forces(self._segments, memory.q, acted - alone - memory.payload * per_kilogram)
+        direction = leg_forces(self._segments, memory.q, per_kilogram)
         step = jnp.sum(direction * unexplained) / (1e-9 + jnp.sum(direction * direction))
         pace = jnp.where((self.learning_time > 0.0) & (time > 0.5 * dt), dt / (self.learning_time + dt), 0.0)
         return jnp.maximum(memory.payload + pace * step, 0.0)
 
+    @property
+    def _robot(self) -> Robot:
+        """The robot that it knows."""
+        if self.robot is None:
+            raise InputError("`ComputedTorque` does not know its robot yet; call what its `attach(system, dt)` gives")
+        return self.robot
 
-def with_payload(model: Model, payload) -> Model:
-    """The model with another mass at the tip, its last lumped mass [kg]."""
-    inertia = model.lump_inertia
+    @property
+    def _segments(self) -> StewartSegment:
+        return _platforms(self._robot)
+
+
+def with_payload(robot: Robot, payload) -> Robot:
+    """The robot with another mass at the tip, its last lumped mass [kg]."""
+    inertia = robot.one.lump_inertia
     tip = jnp.concatenate([jnp.zeros(3), jnp.ones(3) * payload])
-    return eqx.tree_at(lambda m: m.lump_inertia, model, jnp.concatenate([inertia[:-1], tip[None]]))
+    return eqx.tree_at(lambda r: r.arms.lump_inertia, robot, jnp.concatenate([inertia[:-1], tip[None]]))
 
 
-def inverse_dynamics(model: Model, plan: Plan, row) -> Float[Array, "n 6"]:
+def with_payload_place(robot: Robot) -> Robot:
+    """The robot with one more lumped mass, of 0 kg, at its tip."""
+    arm = robot.one
+    tip = places(arm.arm, [1.0])
+    lumps = Places(*(jnp.concatenate(pair) for pair in zip(_arrays(arm.lumps), _arrays(tip), strict=True)))
+    inertia = jnp.concatenate([arm.lump_inertia, jnp.zeros((1, 6))])
+    return eqx.tree_at(lambda r: (r.arms.lumps, r.arms.lump_inertia), robot, (lumps, inertia))
+
+
+def _arrays(at: Places):
+    return at.segment, at.fraction
+
+
+def inverse_dynamics(robot: Robot, plan: Plan, row) -> Float[Array, "n 6"]:
     """The forces of the legs along a planned motion, at one of its rows [N]."""
     zero = jnp.zeros(6)
     x, v, a = (Coordinates(part[row], zero) for part in plan)
-    return leg_forces(_segments(model), plan.q[row], residual(model, x, v, a, no_inputs(model)).q)
+    return leg_forces(_platforms(robot), plan.q[row], residual(robot, x, v, a, no_inputs(robot)).q)
 
 
-def _segments(model: Model) -> StewartSegment:
-    segments = model.arm.segments
-    assert isinstance(segments, StewartSegment), "computed torque by legs needs a chain of platforms"
+def _platforms(robot: Robot) -> StewartSegment:
+    segments = robot.arm.segments
+    if not isinstance(segments, StewartSegment):
+        raise InputError(f"computed torque by legs needs a chain of platforms; {robot.name} is none")
     return segments

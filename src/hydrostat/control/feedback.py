@@ -1,8 +1,8 @@
 """Commands with feedback: shapes of an arm that its muscles hold whatever their gains, a load or a current do.
 
 A plan is a `Course` of shapes, bends and lengths of all segments, gone through smoothly. It is tabulated step by step
-with the forces on the coordinates that inverse dynamics needs for it in still water. A `Servo` feels the shape that the
-arm has, and asks of the muscles those forces and, with the arm's mass matrix M and the error e,
+with the forces on the coordinates that inverse dynamics needs for it in still water. A `Servo` observes the shape that
+the arm has, and asks of the muscles those forces and, with the arm's mass matrix M and the error e,
 
     M (3 w e' + 3 w^2 e + w^3 integral of e),
 
@@ -20,14 +20,18 @@ from jaxtyping import Array, Float
 
 from hydrostat.bodies import Arm
 from hydrostat.compiling import quick_jit
-from hydrostat.control.nerves import AbstractBrain, Felt, Wanted
+from hydrostat.control.base import Controller
 from hydrostat.errors import InputError
-from hydrostat.lie import small
+from hydrostat.lie import SE3, small
 from hydrostat.mechanics import kinematics
-from hydrostat.mechanics.dynamics import Coordinates, residual
-from hydrostat.mechanics.model import Model, no_inputs
+from hydrostat.mechanics.dynamics import residual
+from hydrostat.mechanics.model import ArmModel, places
+from hydrostat.mechanics.motion import Coordinates
+from hydrostat.mechanics.robot import Robot, no_inputs, single_arm, split
 from hydrostat.segments import SWELL
+from hydrostat.sensing import Observation
 from hydrostat.surroundings.water import Water
+from hydrostat.system import Control, System
 
 _RIDGE = 1e-9  # of a segment's muscles' strength, so that their matrix can be inverted
 _PLAN_ITERATIONS = 12
@@ -38,7 +42,7 @@ _MOST_MISSING = 1.0  # rad s, or relative lengths times seconds, that the sum ma
 
 
 def holding_activations(
-    model: Model, q: Float[Array, "n k"], force: Float[Array, "n k"], least: Float[Array, " n"]
+    model: ArmModel, q: Float[Array, "n k"], force: Float[Array, "n k"], least: Float[Array, " n"]
 ) -> Float[Array, "n m"]:
     """The activations by which muscles exert forces on the coordinates in a shape, from 0 to 1 as far as they can.
 
@@ -178,24 +182,56 @@ class Table(NamedTuple):
     wait: Float[Array, " steps"]
 
 
+class KnownArm(NamedTuple):
+    """One arm as its controller knows it: on a body that stays, in still water."""
+
+    robot: Robot
+    """A single arm."""
+    water: Water | None
+    """Still; None where there is none."""
+
+    @property
+    def arm(self) -> ArmModel:
+        """The model of the arm."""
+        return self.robot.one
+
+    @staticmethod
+    def of(system: System) -> "KnownArm":
+        """The arm of a system, or the first of several equal ones, where it sits on the body."""
+        robot = system.robot
+        arm = robot.one
+        if not robot.single:
+            base: SE3 = split(robot, robot.mounts)[0]
+            arm = eqx.tree_at(lambda arm: arm.arm.T_world_base, arm, base)
+        water = system.part(Water)
+        still = None if water is None else eqx.tree_at(lambda water: water.current, water, jnp.zeros(3))
+        return KnownArm(single_arm(arm, gravity=robot.gravity, name=robot.name), still)
+
+    def carrying(self, place: float, mass) -> "KnownArm":
+        """The same arm with a mass [kg] at a fraction of it, in the place of other lumped masses."""
+        point = jnp.concatenate([jnp.zeros(3), jnp.full(3, mass)])
+        at = places(self.arm.arm, [place])
+        robot = eqx.tree_at(lambda r: (r.arms.lumps, r.arms.lump_inertia), self.robot, (at, point[None]))
+        return KnownArm(robot, self.water)
+
+    def needed(self, q, rate, acceleration) -> Float[Array, "n k"]:
+        """The forces on the coordinates for a motion: inverse dynamics with relaxed muscles."""
+        x, v, a = (Coordinates(part, jnp.zeros(6)) for part in (q, rate, acceleration))
+        return residual(self.robot, x, v, a, no_inputs(self.robot, self.water)).q
+
+
 @quick_jit
-def tabulated(model: Model, course: Course, begins: Float[Array, " steps"], dt) -> Table:
+def tabulated(known: KnownArm, course: Course, begins: Float[Array, " steps"], dt) -> Table:
     """A course in steps of dt [s] that begin at given times [s], with the forces that inverse dynamics needs."""
 
     def at(time):
         shape, rate, grip = course.at(time + dt)
         ahead, behind = (course.at(time + x * dt)[1] for x in (1.5, 0.5))
-        still = no_inputs(model)
-        needed = residual(model, _held(shape), _held(rate), _held((ahead - behind) / dt), still).q
+        needed = known.needed(shape, rate, (ahead - behind) / dt)
         wait = jnp.max(course.waits * ((course.times >= time - 1e-6 * dt) & (course.times < time + (1.0 - 1e-6) * dt)))
         return Table(shape, rate, needed, grip, wait)
 
     return jax.lax.map(at, begins)
-
-
-def _held(q) -> Coordinates:
-    """Coordinates of an arm on a base that stays."""
-    return Coordinates(q, jnp.zeros(6))
 
 
 class ServoMemory(NamedTuple):
@@ -207,16 +243,16 @@ class ServoMemory(NamedTuple):
     """How far the arm has been behind, summed up over time [s times coordinates]."""
 
 
-class Servo(AbstractBrain):
-    """Follows a course of shapes by what it feels of the arm.
+class Servo(Controller):
+    """Follows a course of shapes by proprioception.
 
     Muscles exert what the planned motion needs, and draw the arm towards it by M (3 w e' + 3 w^2 e + w^3 s) with the
     arm's mass matrix M: e is how far the arm is behind the plan, s the sum of e over time. Weighed by its mass, what
     is light is not drawn harder than muscles that lag can follow.
     """
 
-    model: Model
-    bare: Model
+    known: KnownArm
+    bare: KnownArm
     """The same arm with nothing but its mass, and that of the water it carries along."""
     table: Table
     rate: Float[Array, ""]
@@ -225,46 +261,58 @@ class Servo(AbstractBrain):
     """Co-contraction of every segment."""
     most: Float[Array, "n k"]
     """The largest sum."""
+    suckers: bool = eqx.field(static=True, default=True)
+    """Whether the arm has suckers."""
 
-    def begin(self, felt: Felt) -> ServoMemory:
+    def init(self, observation: Observation) -> ServoMemory:
         """Nothing is missing."""
-        return ServoMemory(jnp.zeros(()), jnp.zeros_like(felt.q))
+        return ServoMemory(jnp.zeros(()), jnp.zeros_like(observation.q))
 
-    def decide(self, time, dt, felt: Felt, memory: ServoMemory):
+    def __call__(self, time, observation: Observation, memory: ServoMemory):
         """The activations that hold the plan and draw the arm to it."""
         del time
         row = jnp.clip(memory.step.astype(int), 0, len(self.table.wait) - 1)
         here = jax.tree.map(lambda y: y[row], self.table)
-        stays = (here.wait > 0.0) & (jnp.max(felt.held) < 0.5)
-        behind = here.shape - felt.q
-        missing = jnp.clip(memory.missing + dt * behind, -self.most, self.most)
+        stays = (here.wait > 0.0) & (jnp.max(observation.taken) < 0.5)
+        behind = here.shape - observation.q
+        missing = jnp.clip(memory.missing + observation.period * behind, -self.most, self.most)
         w = self.rate
-        drawn = 3.0 * w * (here.rate - felt.v) + 3.0 * w**2 * behind + w**3 * missing
-        none = jnp.zeros_like(drawn)
-        force = residual(self.bare, _held(felt.q), _held(none), _held(drawn), no_inputs(self.bare)).q
-        activation = holding_activations(self.model, here.shape, here.force + force, self.stiffen)
-        return Wanted(activation, here.grip), ServoMemory(memory.step + jnp.where(stays, 0.0, 1.0), missing)
+        drawn = 3.0 * w * (here.rate - observation.v) + 3.0 * w**2 * behind + w**3 * missing
+        force = self.bare.needed(observation.q, jnp.zeros_like(drawn), drawn)
+        activation = holding_activations(self.known.arm, here.shape, here.force + force, self.stiffen)
+        control = Control(activation=activation, take=here.grip if self.suckers else None)
+        return control, ServoMemory(memory.step + jnp.where(stays, 0.0, 1.0), missing)
 
 
 def make_servo(
-    model: Model, table: Table, *, rate: float = 8.0, stiffen: float = 0.2, most: float = _MOST_MISSING
+    known: KnownArm,
+    table: Table,
+    *,
+    rate: float = 8.0,
+    stiffen: float = 0.2,
+    most: float = _MOST_MISSING,
+    suckers: bool = True,
 ) -> Servo:
     """A servo for a course.
 
     **Arguments:** `rate`: how fast errors fade [1/s]; `stiffen`: co-contraction of all muscles; `most`: that errors may
-    sum up to [rad s, or relative lengths times seconds]: an arm that something keeps from its shape pulls no harder.
+    sum up to [rad s, or relative lengths times seconds]: an arm that something keeps from its shape pulls no harder;
+    `suckers`: whether the arm has suckers.
     """
-    _check_volume_kept(model.arm)
-    segments = model.arm.segments
+    arm = known.arm
+    _check_volume_kept(arm.arm)
+    segments = arm.arm.segments
     turning = jnp.array([mode != "stretch" for mode in segments.modes])
     largest = jnp.where(turning, most / segments.length[:, None], most)
-    carried = None if model.surroundings is None else model.surroundings.entrained()
+    carried = None if known.water is None else known.water.entrained()
     water = None if carried is None else Water(carried.density, normal=0.0, tangential=0.0, added_mass=1.0)
-    bare = eqx.tree_at(
-        lambda m: (m.gravity, m.damping, m.stiffness, m.tissue, m.muscles, m.surroundings),
-        model,
-        (jnp.zeros(3), jnp.zeros_like(model.damping), jnp.zeros_like(model.stiffness), None, None, water),
+    light = eqx.tree_at(
+        lambda m: (m.damping, m.stiffness, m.tissue, m.muscles),
+        arm,
+        (jnp.zeros_like(arm.damping), jnp.zeros_like(arm.stiffness), None, None),
         is_leaf=lambda x: x is None,
     )
-    bare = dataclasses.replace(bare, constant_volume=False)
-    return Servo(model, bare, table, jnp.asarray(rate, float), jnp.full(model.arm.count, stiffen), largest)
+    light = dataclasses.replace(light, constant_volume=False)
+    bare = KnownArm(single_arm(light, gravity=jnp.zeros(3)), water)
+    rates, active = jnp.asarray(rate, float), jnp.full(arm.arm.count, stiffen)
+    return Servo(known, bare, table, rates, active, largest, suckers)

@@ -19,8 +19,8 @@ from hydrostat.compiling import quick_jit
 from hydrostat.errors import UnsolvedError
 from hydrostat.lie import SE3, small
 from hydrostat.mechanics import kinematics
-from hydrostat.mechanics.model import Model, no_inputs
 from hydrostat.mechanics.pull import wire_lengths
+from hydrostat.mechanics.robot import Robot, no_inputs
 from hydrostat.mechanics.statics import at_rest, equilibrium
 
 _MOST_STEPS = 60
@@ -75,7 +75,7 @@ def off_axis(T_world_tip: SE3, point: Float[Array, " 3"]) -> Float[Array, " 3"]:
 
 
 def plan_tension(
-    model: Model, task: TipTask, start: ArrayLike, *, least: float = 0.0, effort: float = 1e-3
+    robot: Robot, task: TipTask, start: ArrayLike, *, least: float = 0.0, effort: float = 1e-3
 ) -> TendonPlan:
     """The tensions at which a limb rests with its tip as asked, or as near to it as it comes.
 
@@ -85,28 +85,28 @@ def plan_tension(
     tension, q = jnp.asarray(start, float), None
     size = np.inf
     for _ in range(_MOST_STEPS):
-        inputs = no_inputs(model)._replace(wires=tension)
-        q = equilibrium(model, inputs, q).q
-        G, g = _normal_equations(model, task, q, tension, least, effort)
+        inputs = no_inputs(robot)._replace(wires=tension)
+        q = equilibrium(robot, inputs, q).q
+        G, g = _normal_equations(robot, task, q, tension, least, effort)
         new = least + least_pull(G, g)
         step = new - tension
         size = float(jnp.max(jnp.abs(step)))
         if size < _CONVERGED:
-            return _planned(model, task, q, tension)
+            return _planned(robot, task, q, tension)
         tension = tension + step * min(1.0, _LARGEST_STEP / size)
     raise UnsolvedError(f"no tensions were found in {_MOST_STEPS} steps; the last one changed them by {size:.2g} N")
 
 
-def rest_under(model: Model, tension, q=None) -> TendonPlan:
+def rest_under(robot: Robot, tension, q=None) -> TendonPlan:
     """Where a limb rests under given tensions [N]."""
     tension = jnp.asarray(tension, float)
-    q = equilibrium(model, no_inputs(model)._replace(wires=tension), q).q
-    return _planned(model, TipTask(), q, tension)
+    q = equilibrium(robot, no_inputs(robot)._replace(wires=tension), q).q
+    return _planned(robot, TipTask(), q, tension)
 
 
-def _planned(model: Model, task: TipTask, q, tension) -> TendonPlan:
+def _planned(robot: Robot, task: TipTask, q, tension) -> TendonPlan:
     """The plan that tensions are."""
-    lengths, S, tip = _rests(model, q, tension)
+    lengths, S, tip = _rests(robot, q, tension)
     counts = np.asarray(task.place_counts) > 0.0
     miss = np.linalg.norm(np.where(counts, np.asarray(tip.position - task.place), 0.0))
     off = np.linalg.norm(np.asarray(off_axis(tip, task.look_at))) if task.look_counts > 0.0 else 0.0
@@ -116,33 +116,33 @@ def _planned(model: Model, task: TipTask, q, tension) -> TendonPlan:
 
 
 @quick_jit
-def _rests(model: Model, q, tension):
-    return wire_lengths(model, q), sensitivity(model, q, tension), kinematics.tip_pose(model.arm, q)
+def _rests(robot: Robot, q, tension):
+    return wire_lengths(robot.one, q), sensitivity(robot, q, tension), kinematics.tip_pose(robot.arm, q)
 
 
-def sensitivity(model: Model, q, tension) -> Float[Array, "n k w"]:
+def sensitivity(robot: Robot, q, tension) -> Float[Array, "n k w"]:
     """dq/dT of the equilibrium that a limb is in: -K^-1 J^T."""
-    given, size = no_inputs(model)._replace(wires=tension), q.size
+    given, size = no_inputs(robot)._replace(wires=tension), q.size
 
-    def lacking(x):
-        found = at_rest(model, x.reshape(q.shape), given)
+    def unbalanced(x):
+        found = at_rest(robot, x.reshape(q.shape), given)
         assert isinstance(found, Array)  # of one arm
         return found.ravel()
 
-    K = jax.jacfwd(lacking)(q.ravel())
-    J = jax.jacrev(lambda x: wire_lengths(model, x.reshape(q.shape)))(q.ravel())
+    K = jax.jacfwd(unbalanced)(q.ravel())
+    J = jax.jacrev(lambda x: wire_lengths(robot.one, x.reshape(q.shape)))(q.ravel())
     return -jnp.linalg.solve(K.reshape(size, size), J.T).reshape(*q.shape, -1)
 
 
 @quick_jit
-def _normal_equations(model: Model, task: TipTask, q, tension, least, effort):
+def _normal_equations(robot: Robot, task: TipTask, q, tension, least, effort):
     """The least squares of what is left to do and of the effort, over the tensions above the least."""
-    length = jnp.sum(model.arm.segments.length)
+    length = jnp.sum(robot.arm.segments.length)
 
     def left(q):
-        return task.residual(kinematics.tip_pose(model.arm, q), length)
+        return task.residual(kinematics.tip_pose(robot.arm, q), length)
 
-    S = sensitivity(model, q, tension)
+    S = sensitivity(robot, q, tension)
     A = jnp.einsum("rnk,nkw->rw", jax.jacfwd(left)(q), S)
     target = A @ (tension - least) - left(q)
     return A.T @ A + effort**2 * jnp.eye(len(tension)), A.T @ target

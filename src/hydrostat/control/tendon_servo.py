@@ -18,11 +18,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from hydrostat.control.base import Controller
 from hydrostat.control.tendon_plans import off_axis, rest_under
 from hydrostat.lie import SE3
 from hydrostat.mechanics import kinematics
-from hydrostat.mechanics.model import Model
 from hydrostat.mechanics.pull import wire_lengths
+from hydrostat.mechanics.robot import Robot
+from hydrostat.sensing import Observation
+from hydrostat.system import Control
 
 
 class TendonCourse(eqx.Module):
@@ -43,7 +46,7 @@ class TendonCourse(eqx.Module):
         return tuple((1.0 - share) * y[row] + share * y[row + 1] for y in (self.tension, self.lengths))  # type: ignore[return-value]
 
 
-def make_course(model: Model, waypoints, knots: int = 9) -> TendonCourse:
+def make_course(robot: Robot, waypoints, knots: int = 9) -> TendonCourse:
     """The course through tensions at times: a smooth change from each to the next, and the lengths of statics.
 
     **Arguments:** `waypoints`: (time [s], tensions [N]) each; `knots`: at which the equilibrium is found, between two.
@@ -54,18 +57,18 @@ def make_course(model: Model, waypoints, knots: int = 9) -> TendonCourse:
             times.append(start + s * (end - start))
             smooth = s**3 * (10.0 - 15.0 * s + 6.0 * s * s)
             tensions.append(np.asarray(first) + smooth * (np.asarray(second) - np.asarray(first)))
-    plan = rest_under(model, tensions[0])
+    plan = rest_under(robot, tensions[0])
     lengths = [plan.lengths]
     for tension in tensions[1:]:
-        plan = plan if np.array_equal(tension, plan.tension) else rest_under(model, tension, plan.q)
+        plan = plan if np.array_equal(tension, plan.tension) else rest_under(robot, tension, plan.q)
         lengths.append(plan.lengths)
     return TendonCourse(jnp.array(times), jnp.array(tensions), jnp.array(lengths))
 
 
-class TendonServo(eqx.Module):
-    """The motors of one limb's tendons."""
+class TendonServo(Controller):
+    """The motors of one limb's tendons, which follow a course."""
 
-    model: Model
+    robot: Robot
     """The limb as its motors know it: its geometry."""
     course: TendonCourse
     stiffness: Float[Array, ""]
@@ -77,6 +80,10 @@ class TendonServo(eqx.Module):
     most: Float[Array, ""]
     """Largest tension [N]."""
 
+    def __call__(self, time, observation: Observation, memory):
+        """The tensions of all tendons for the step that begins now."""
+        return Control(tension=self.tensions(time, observation.q, observation.v)), memory
+
     def tensions(self, time, q, v, asked=0.0, longer=0.0) -> Float[Array, " w"]:
         """What the tendons pull with.
 
@@ -84,17 +91,16 @@ class TendonServo(eqx.Module):
         """
         time = jnp.asarray(time, float)
         (planned, lengths), (_, lengths_rate) = jax.jvp(self.course.at, (time,), (jnp.ones_like(time),))
-        length, rate = jax.jvp(lambda q: wire_lengths(self.model, q), (q,), (v,))
-        together = _together(self.model) @ (rate - lengths_rate)
+        length, rate = jax.jvp(lambda q: wire_lengths(self.robot.one, q), (q,), (v,))
+        together = _together(self.robot) @ (rate - lengths_rate)
         apart = rate - lengths_rate - together
         damped = self.bend_damping * apart + self.stretch_damping * together
         return jnp.clip(planned + self.stiffness * (length - lengths - longer) + damped + asked, 0.0, self.most)
 
 
-def _together(model: Model) -> np.ndarray:
+def _together(robot: Robot) -> np.ndarray:
     """The matrix that takes the mean over the tendons that end at the same segment."""
-    assert model.wires is not None
-    ends = np.array(model.wires.course.ends_at)  # type: ignore[attr-defined]
+    ends = np.array(robot.tendons.ends_at)
     same = (ends[:, None] == ends[None]).astype(float)
     return same / same.sum(1, keepdims=True)
 
@@ -102,7 +108,7 @@ def _together(model: Model) -> np.ndarray:
 class Gaze(eqx.Module):
     """A tip that keeps a point in the middle of what it sees: tendons get the integral of where it sees it."""
 
-    model: Model
+    robot: Robot
     pull: Float[Array, "w 2"]
     """Tensions that move what is seen by a unit, from the statics of the plan [N]."""
     rate: Float[Array, ""]
@@ -110,18 +116,18 @@ class Gaze(eqx.Module):
 
     def change(self, q, point: Float[Array, " 3"]) -> Float[Array, " w"]:
         """The rate of the tensions that are asked for [N/s]."""
-        return -self.rate * self.pull @ off_axis(kinematics.tip_pose(self.model.arm, q), point)[:2]
+        return -self.rate * self.pull @ off_axis(kinematics.tip_pose(self.robot.arm, q), point)[:2]
 
 
-def make_gaze(model: Model, q, sensitivity, point, stiffness: float, rate: float) -> Gaze:
+def make_gaze(robot: Robot, q, sensitivity, point, stiffness: float, rate: float) -> Gaze:
     """The gaze at a point from a planned pose; the motors' own spring k makes it less mobile, which is allowed for."""
     q, S = jnp.asarray(q), jnp.asarray(sensitivity)
-    seen = jax.jacfwd(lambda q: off_axis(kinematics.tip_pose(model.arm, q), jnp.asarray(point))[:2])(q)
-    J = jax.jacrev(lambda q: wire_lengths(model, q))(q)
+    seen = jax.jacfwd(lambda q: off_axis(kinematics.tip_pose(robot.arm, q), jnp.asarray(point))[:2])(q)
+    J = jax.jacrev(lambda q: wire_lengths(robot.one, q))(q)
     moved = jnp.einsum("rnk,nkw->rw", seen, S)
     # T = u + k dl and dl = J S T: u to T.
     through = jnp.linalg.inv(jnp.eye(S.shape[-1]) - stiffness * jnp.einsum("wnk,nkv->wv", J, S))
-    return Gaze(model, jnp.linalg.pinv(moved @ through), jnp.asarray(rate, float))
+    return Gaze(robot, jnp.linalg.pinv(moved @ through), jnp.asarray(rate, float))
 
 
 def pointing_error(T_world_tip: SE3, point: Float[Array, " 3"]) -> Float[Array, ""]:

@@ -1,42 +1,33 @@
 """Mechanics of chains of segments, written once for all of them.
 
-A `Model` is an arm with its masses and forces, a `Branched` several arms on one body, a `Crown` equal ones; `Inputs`
-are what acts on them.
+An `ArmModel` is an arm with its masses and forces, a `Robot` a body with arms; `Inputs` are what acts on it.
 """
 
 from hydrostat.mechanics import dynamics, energy, kinematics, statics
-from hydrostat.mechanics.model import (
-    Branched,
-    Crown,
-    Inputs,
-    Model,
-    Wires,
-    make_branched,
-    make_crown,
-    make_model,
-    no_inputs,
-)
-from hydrostat.mechanics.nodes import AbstractSurroundings, AbstractWires, NodeForces, Nodes
+from hydrostat.mechanics.model import ArmModel, Wires, make_arm_model
+from hydrostat.mechanics.nodes import AbstractForces, AbstractWires, NodeForces, Nodes
+from hydrostat.mechanics.robot import BodyShape, Inputs, Robot, equal_arms, no_inputs, single_arm, unequal_arms
 from hydrostat.mechanics.statics import equilibrium, vibrations
 
 __all__ = [
-    "AbstractSurroundings",
+    "AbstractForces",
     "AbstractWires",
-    "Branched",
-    "Crown",
+    "ArmModel",
+    "BodyShape",
     "Inputs",
-    "Model",
     "NodeForces",
     "Nodes",
+    "Robot",
     "Wires",
     "dynamics",
     "energy",
+    "equal_arms",
     "equilibrium",
     "kinematics",
-    "make_branched",
-    "make_crown",
-    "make_model",
+    "make_arm_model",
     "no_inputs",
+    "single_arm",
     "statics",
+    "unequal_arms",
     "vibrations",
 ]

@@ -18,9 +18,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from hydrostat.lie import small
-from hydrostat.mechanics.model import Inputs, Model
+from hydrostat.mechanics.model import ArmModel
 from hydrostat.mechanics.nodes import Entrained
 from hydrostat.mechanics.points import gyroscopic
+from hydrostat.mechanics.robot import Inputs
 
 _ACROSS = (0.0, 0.0, 0.0, 1.0, 1.0, 0.0)
 
@@ -30,7 +31,7 @@ def entrained(inputs: Inputs) -> Entrained | None:
     return None if inputs.surroundings is None else inputs.surroundings.entrained()
 
 
-def added_inertia(arm: Model, water: Entrained) -> Float[Array, "n g 6"]:
+def added_inertia(arm: ArmModel, water: Entrained) -> Float[Array, "n g 6"]:
     """What the water adds to the diagonal spatial inertias at the Gauss points."""
     volume = arm.inertia[..., 3] / arm.arm.material.density[:, None]
     return (water.density * volume)[..., None] * jnp.array(_ACROSS)

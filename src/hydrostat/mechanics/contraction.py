@@ -7,21 +7,21 @@ from jaxtyping import Array, Float
 
 from hydrostat.compiling import once
 from hydrostat.lie import small
-from hydrostat.mechanics.model import Model
+from hydrostat.mechanics.model import ArmModel
 
 
-def muscle_lengths(model: Model, q: Float[Array, "n k"]) -> Float[Array, "n m"]:
+def muscle_lengths(model: ArmModel, q: Float[Array, "n k"]) -> Float[Array, "n m"]:
     """The length of every element [m]."""
     assert model.muscles is not None
     return model.muscles.lengths(model.arm, q)
 
 
-def muscle_tensions(model: Model, q, v, activation: Float[Array, "n m"]) -> Float[Array, "n m"]:
+def muscle_tensions(model: ArmModel, q, v, activation: Float[Array, "n m"]) -> Float[Array, "n m"]:
     """The tension of every element [N]."""
     return _tensed(model, q, v, activation)[0]
 
 
-def _tensed(model: Model, q, v, activation):
+def _tensed(model: ArmModel, q, v, activation):
     """The tension of every element, its derivatives by the coordinates (n, m, k), its length and its rate."""
     assert model.muscles is not None
     lengths, J = model.muscles.pulls(model.arm, q)
@@ -30,7 +30,7 @@ def _tensed(model: Model, q, v, activation):
     return model.muscles.tensions(lengths, rates, activation), J, lengths, rates
 
 
-def muscle_forces(model: Model, q, v, activation: Float[Array, "n m"]) -> Float[Array, "n k"]:
+def muscle_forces(model: ArmModel, q, v, activation: Float[Array, "n m"]) -> Float[Array, "n k"]:
     """The generalised forces that hold against the muscles: T dl/dq, to be overcome."""
     if model.muscles is None:
         return jnp.zeros_like(q)
@@ -43,13 +43,13 @@ def _summed(tension: Float[Array, "n m"], J: Float[Array, "n m k"]) -> Float[Arr
     return small.matvec(jnp.swapaxes(J, -1, -2), tension)
 
 
-def muscle_power(model: Model, q, v, activation: Float[Array, "n m"]) -> Float[Array, "n m"]:
+def muscle_power(model: ArmModel, q, v, activation: Float[Array, "n m"]) -> Float[Array, "n m"]:
     """The mechanical power that every element gives [W]."""
     tension, _, _, rates = _tensed(model, q, v, activation)
     return -tension * rates
 
 
-def muscle_operator(model: Model, q, v, c_v, c_q, activation: Float[Array, "n m"]) -> Float[Array, "n k k"]:
+def muscle_operator(model: ArmModel, q, v, c_v, c_q, activation: Float[Array, "n m"]) -> Float[Array, "n k k"]:
     """c_v C + c_q K of the muscles: how tensions grow with lengths and rates, where they do, and turn with the fibres.
 
     The second part is T d2l/dq2. A bent strut has more of it than of all other stiffness, of tissue and muscles.

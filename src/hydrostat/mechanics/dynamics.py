@@ -22,32 +22,27 @@ from hydrostat.mechanics.added_mass import added_inertia, added_wrench, entraine
 from hydrostat.mechanics.contraction import muscle_forces, muscle_operator
 from hydrostat.mechanics.elasticity import elastic_forces, local_operator
 from hydrostat.mechanics.girth import girth_forces, girth_operator
-from hydrostat.mechanics.model import AnyModel, Branched, Crown, Inputs, Model
+from hydrostat.mechanics.model import ArmModel
 from hydrostat.mechanics.motion import (
     BaseMotion,
     Coordinates,
     Motion,
-    PerArm,
     all_nodes,
     arm_motion,
     at_mount,
     base_motion,
     body_node,
-    each_arm,
     like_coordinates,
-    mounts_of,
     nodes_per_arm,
-    over_arms,
     relative_to_free_fall,
     skin_is_tips,
     skin_nodes,
-    summed,
-    total,
     unrolling,
 )
 from hydrostat.mechanics.nodes import Entrained, NodeForces
 from hydrostat.mechanics.points import Points, bracket, carried_twist, gathered_wrench, gyroscopic
 from hydrostat.mechanics.pull import wire_couplings, wire_forces
+from hydrostat.mechanics.robot import Inputs, PerArm, Robot, dispersed, each_arm, over_arms, summed, total
 
 __all__ = ["Coordinates", "Factors", "accelerations", "factor", "motions_of", "residual", "solve"]
 
@@ -88,7 +83,7 @@ class WireFactors(NamedTuple):
     """(1 + sqrt(s) G^T P^-1 G sqrt(s))^-1."""
 
 
-def motions_of(model: AnyModel, x: Coordinates, v: Coordinates, a: Coordinates, inputs: Inputs, weight: bool = True):
+def motions_of(model: Robot, x: Coordinates, v: Coordinates, a: Coordinates, inputs: Inputs, weight: bool = True):
     """The body's motion and that of every arm; accelerations are those relative to free fall where `weight` counts."""
     base = base_motion(model, x, v, a, inputs)
     if weight:
@@ -100,13 +95,13 @@ def motions_of(model: AnyModel, x: Coordinates, v: Coordinates, a: Coordinates, 
 
 
 @eqx.filter_jit
-def residual(model: AnyModel, x: Coordinates, v: Coordinates, a: Coordinates, inputs: Inputs) -> Coordinates:
+def residual(model: Robot, x: Coordinates, v: Coordinates, a: Coordinates, inputs: Inputs) -> Coordinates:
     """What is missing for the accelerations a to be those of the motion: forces needed minus forces there."""
     base = relative_to_free_fall(base_motion(model, x, v, a, inputs), model.gravity)
     water = entrained(inputs)
     met, moving = _meeting(model, base, x, v, a, inputs)
 
-    def of_arm(arm: Model, mount, met, q, qd, qdd, force, follower, torque, wires, activation):
+    def of_arm(arm: ArmModel, mount, met, q, qd, qdd, force, follower, torque, wires, activation):
         motion, skin = moving(arm, mount, met, q, qd, qdd)
         at_base, on_q, at_tip = _local_wrenches(arm, motion, qdd, force, follower, skin, water, model.gravity)
         on_q = on_q + elastic_forces(arm, q, qd) + wire_forces(arm, q, qd, wires) - torque
@@ -126,7 +121,7 @@ def residual(model: AnyModel, x: Coordinates, v: Coordinates, a: Coordinates, in
     return Coordinates(on_q, small.matvec(se3.tangent(x.base).T, total(model, on_base) + own))
 
 
-def _meeting(model: AnyModel, base: BaseMotion, x: Coordinates, v: Coordinates, a: Coordinates, inputs: Inputs):
+def _meeting(model: Robot, base: BaseMotion, x: Coordinates, v: Coordinates, a: Coordinates, inputs: Inputs):
     """What each arm meets, and the function that tells from it how the arm moves and what acts on its skin.
 
     Surroundings may couple all arms, and then see the nodes of all of them at once. Of equal arms, each sees its own
@@ -137,7 +132,7 @@ def _meeting(model: AnyModel, base: BaseMotion, x: Coordinates, v: Coordinates, 
         return arm_motion(arm, q, v, a, at_mount(base, mount))
 
     around = inputs.surroundings
-    if isinstance(model, Crown):
+    if model.equal:
         met = None if around is None else around.by_arm(model.count)
 
         def meets(arm, mount, met, q, v, a):
@@ -149,10 +144,8 @@ def _meeting(model: AnyModel, base: BaseMotion, x: Coordinates, v: Coordinates, 
     (motions,) = each_arm(model, lambda *own: (moved(*own),), x.q, v.q, a.q)
     skins = None if around is None else _stored(around.forces(all_nodes(model, motions, x)))
     met = (motions, skins)
-    if isinstance(model, Branched):
-        ends = np.cumsum([0, *nodes_per_arm(model)])
-        parts = [jax.tree.map(lambda y, i=i: y[ends[i] : ends[i + 1]], skins) for i in range(len(model.arms))]
-        met = tuple(zip(motions, parts, strict=True))
+    if not model.single:
+        met = tuple(zip(motions, dispersed(model, skins, nodes_per_arm(model)), strict=True))
     return met, lambda arm, mount, met, *own: met
 
 
@@ -168,7 +161,7 @@ def _on_body(base: BaseMotion, inputs: Inputs) -> NodeForces | None:
 
 
 def _local_wrenches(
-    arm: Model, motion: Motion, a, force, follower, skin: NodeForces | None, water: Entrained | None, gravity
+    arm: ArmModel, motion: Motion, a, force, follower, skin: NodeForces | None, water: Entrained | None, gravity
 ):
     """What the masses of each segment need, less the loads: on its base, on its own coordinates, and at its tip."""
 
@@ -228,7 +221,7 @@ def _projected(J: Float[Array, "... 6 k"], f: Float[Array, "... 6"]) -> Float[Ar
     return small.matvec(jnp.swapaxes(J, -1, -2), f)
 
 
-def _membership(arm: Model, index) -> Float[Array, "m n"]:
+def _membership(arm: ArmModel, index) -> Float[Array, "m n"]:
     """1 where a place is on a segment."""
     return (index[:, None] == jnp.arange(arm.arm.count)).astype(float)
 
@@ -252,7 +245,7 @@ def _to_base(tips: Points, at_tip, at_base, on_q):
 
 
 @eqx.filter_jit
-def factor(model: AnyModel, x: Coordinates, v: Coordinates, c_v, c_q, inputs: Inputs) -> Factors:
+def factor(model: Robot, x: Coordinates, v: Coordinates, c_v, c_q, inputs: Inputs) -> Factors:
     """Factor the mass matrix with c_v times damping and c_q times stiffness of material and surroundings added.
 
     The stiffness is the local one: what a change of coordinates does to the forces on the same segment or node.
@@ -263,7 +256,7 @@ def factor(model: AnyModel, x: Coordinates, v: Coordinates, c_v, c_q, inputs: In
     water = entrained(inputs)
     met, moving = _meeting(model, base, x, moving_at, still, inputs)
 
-    def of_arm(arm: Model, mount, met, q, qd, rate, qdd, activation):
+    def of_arm(arm: ArmModel, mount, met, q, qd, rate, qdd, activation):
         motion, skin = moving(arm, mount, met, q, qd, qdd)
         local = local_operator(arm, q, c_v, c_q)
         if arm.muscles is not None:
@@ -286,7 +279,7 @@ def factor(model: AnyModel, x: Coordinates, v: Coordinates, c_v, c_q, inputs: In
             resisting = c_v * outside.damping + c_q * outside.stiffness
             felt = felt + _in_axes_twice(base.T.rotation[None], resisting)[0]
         own = small.inverse_positive(small.matmul(J.T, small.matmul(felt, J)))
-    factors = Factors(arms, mounts_of(model), own, J, None)
+    factors = Factors(arms, model.mounts, own, J, None)
     return factors._replace(wires=_factor_wires(model, factors, x, v, c_v, c_q, inputs))
 
 
@@ -296,7 +289,7 @@ def _turned_twice(R: Float[Array, "*batch 3 3"]) -> Float[Array, "*batch 6 6"]:
     return jnp.concatenate([jnp.concatenate([R, zero], -1), jnp.concatenate([zero, R], -1)], -2)
 
 
-def _factor_arm(arm: Model, motion: Motion, local, skin: NodeForces | None, water: Entrained | None, c_v, c_q):
+def _factor_arm(arm: ArmModel, motion: Motion, local, skin: NodeForces | None, water: Entrained | None, c_v, c_q):
     """The factors of one arm, and the articulated inertia that its base feels."""
     inertia = arm.inertia if water is None else arm.inertia + added_inertia(arm, water)
     bb, bq, qq = (jnp.sum(y, 1) for y in _mass_blocks(motion.inner, inertia))
@@ -343,7 +336,7 @@ def _factor_arm(arm: Model, motion: Motion, local, skin: NodeForces | None, wate
     return ArmFactors(tips.T, tips.J, U, Dinv), inertia
 
 
-def _pulling(arm: Model, motion: Motion, skin: NodeForces | None) -> tuple[Float[Array, "n 3"], Float[Array, "n 3"]]:
+def _pulling(arm: ArmModel, motion: Motion, skin: NodeForces | None) -> tuple[Float[Array, "n 3"], Float[Array, "n 3"]]:
     """The force on each segment from outside, and each segment's direction times its length."""
     n = arm.arm.count
     if skin is None:
@@ -433,7 +426,7 @@ def solve(factors: Factors, force: Coordinates) -> Coordinates:
     return found if factors.wires is None else _with_wires(factors.wires, found)
 
 
-def _factor_wires(model: AnyModel, factors: Factors, x, v, c_v, c_q, inputs: Inputs) -> WireFactors | None:
+def _factor_wires(model: Robot, factors: Factors, x, v, c_v, c_q, inputs: Inputs) -> WireFactors | None:
     """Wires of given length couple all segments they pass: one more solve each."""
     scaled = wire_couplings(model, x, v, c_v, c_q, inputs)
     if scaled is None:
@@ -459,12 +452,12 @@ def _products(columns: Coordinates, others: Coordinates) -> Float[Array, "w u"]:
     return sum(jax.tree.leaves(jax.tree.map(one, columns, others)), start=jnp.zeros(()))
 
 
-def accelerations(model: AnyModel, x: Coordinates, v: Coordinates, inputs: Inputs) -> Coordinates:
+def accelerations(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) -> Coordinates:
     """The accelerations of the motion: forward dynamics in linear time."""
     lacking = residual(model, x, v, like_coordinates(model), inputs)
     return solve(factor(model, x, v, 0.0, 0.0, inputs), jax.tree.map(jnp.negative, lacking))
 
 
-def base_of(model: AnyModel, x: Coordinates, v: Coordinates, inputs: Inputs) -> BaseMotion:
+def base_of(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) -> BaseMotion:
     """Where the body is and how it moves."""
     return base_motion(model, x, v, like_coordinates(model), inputs)

@@ -10,16 +10,16 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from hydrostat.mechanics.model import Model
+from hydrostat.mechanics.model import ArmModel
 
 
-def _section_factor(model: Model, q: Float[Array, "n k"]) -> Float[Array, "n k"]:
+def _section_factor(model: ArmModel, q: Float[Array, "n k"]) -> Float[Array, "n k"]:
     """By how much the stiffness of each coordinate differs from that of the rest section."""
     turning = np.array([mode in ("bend_x", "bend_y", "twist") for mode in model.arm.segments.modes])
     return jnp.where(turning, model.arm.segments.area_ratio(q)[:, None] ** 2, 1.0)
 
 
-def elastic_energy(model: Model, q: Float[Array, "n k"]) -> Float[Array, ""]:
+def elastic_energy(model: ArmModel, q: Float[Array, "n k"]) -> Float[Array, ""]:
     """The energy stored in the material [J]."""
     if model.tissue is not None:
         return jnp.sum(model.tissue.energy(model.arm, q))
@@ -27,7 +27,7 @@ def elastic_energy(model: Model, q: Float[Array, "n k"]) -> Float[Array, ""]:
     return jnp.sum(energy * _section_factor(model, q) if model.constant_volume else energy)
 
 
-def elastic_forces(model: Model, q: Float[Array, "n k"], v: Float[Array, "n k"]) -> Float[Array, "n k"]:
+def elastic_forces(model: ArmModel, q: Float[Array, "n k"], v: Float[Array, "n k"]) -> Float[Array, "n k"]:
     """The generalised forces against deformation and its rate."""
     if model.tissue is None and not model.constant_volume:
         return model.stiffness * (q - model.rest) + model.damping * v
@@ -36,13 +36,13 @@ def elastic_forces(model: Model, q: Float[Array, "n k"], v: Float[Array, "n k"])
     return jax.grad(lambda q: elastic_energy(model, q))(q) + model.damping * _section_factor(model, q) * v
 
 
-def dissipated_power(model: Model, q: Float[Array, "n k"], v: Float[Array, "n k"]) -> Float[Array, ""]:
+def dissipated_power(model: ArmModel, q: Float[Array, "n k"], v: Float[Array, "n k"]) -> Float[Array, ""]:
     """The power that the material turns into heat [W]."""
     power = model.damping * v * v
     return jnp.sum(power * _section_factor(model, q) if model.constant_volume else power)
 
 
-def local_operator(model: Model, q: Float[Array, "n k"], c_v, c_q) -> Float[Array, "n k k"]:
+def local_operator(model: ArmModel, q: Float[Array, "n k"], c_v, c_q) -> Float[Array, "n k k"]:
     """c_v C + c_q K of the material, with ones for locked coordinates."""
     diagonal = c_v * model.damping
     if model.tissue is None:

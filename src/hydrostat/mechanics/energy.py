@@ -12,18 +12,15 @@ from hydrostat.mechanics.contraction import muscle_forces
 from hydrostat.mechanics.dynamics import motions_of
 from hydrostat.mechanics.elasticity import dissipated_power, elastic_energy
 from hydrostat.mechanics.girth import girth_energy
-from hydrostat.mechanics.model import AnyModel, Inputs
 from hydrostat.mechanics.motion import (
     Coordinates,
     all_nodes,
     body_node,
-    each_arm,
-    gathered,
     like_coordinates,
-    total,
 )
 from hydrostat.mechanics.points import carried_twist
 from hydrostat.mechanics.pull import wire_forces
+from hydrostat.mechanics.robot import Inputs, Robot, each_arm, gathered, total
 
 
 class Energy(NamedTuple):
@@ -63,7 +60,7 @@ class Masses(NamedTuple):
         return jnp.concatenate([jnp.zeros_like(linear), linear], -1)
 
 
-def masses(model: AnyModel, x: Coordinates, v: Coordinates, inputs: Inputs) -> Masses:
+def masses(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) -> Masses:
     """All masses of a robot: Gauss points, lumps and a free base."""
     base, motions = motions_of(model, x, v, like_coordinates(model), inputs)
     water = entrained(inputs)
@@ -95,7 +92,7 @@ def masses(model: AnyModel, x: Coordinates, v: Coordinates, inputs: Inputs) -> M
     return jax.tree.map(lambda *y: jnp.concatenate(y), *parts)
 
 
-def energy(model: AnyModel, x: Coordinates, v: Coordinates, inputs: Inputs) -> Energy:
+def energy(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) -> Energy:
     """Kinetic, elastic and gravitational energy."""
     bodies = masses(model, x, v, inputs)
     kinetic = 0.5 * jnp.sum(bodies.inertia * bodies.twist**2 - bodies.added * bodies.drift(inputs) ** 2)
@@ -107,7 +104,7 @@ def energy(model: AnyModel, x: Coordinates, v: Coordinates, inputs: Inputs) -> E
     return Energy(kinetic, elastic, gravitational)
 
 
-def momentum(model: AnyModel, x: Coordinates, v: Coordinates, inputs: Inputs) -> Float[Array, " 6"]:
+def momentum(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) -> Float[Array, " 6"]:
     """Angular momentum about the world's origin and linear momentum, in world axes [kg m^2/s, kg m/s].
 
     With the impulse of the water that is carried along.
@@ -119,20 +116,20 @@ def momentum(model: AnyModel, x: Coordinates, v: Coordinates, inputs: Inputs) ->
     return jnp.concatenate([jnp.sum(angular, 0), jnp.sum(linear, 0)])
 
 
-def composite_inertia(model: AnyModel, x: Coordinates, inputs: Inputs) -> Float[Array, "6 6"]:
+def composite_inertia(model: Robot, x: Coordinates, inputs: Inputs) -> Float[Array, "6 6"]:
     """The spatial inertia of the robot as one rigid body, about the world's origin in world axes."""
     bodies = masses(model, x, like_coordinates(model), inputs)
     X = bodies.T_world.inverse().adjoint()
     return jnp.sum(small.matmul(jnp.swapaxes(X, -1, -2), bodies.inertia[..., None] * X), 0)
 
 
-def dissipation(model: AnyModel, x: Coordinates, v: Coordinates) -> Float[Array, ""]:
+def dissipation(model: Robot, x: Coordinates, v: Coordinates) -> Float[Array, ""]:
     """The power that the material turns into heat [W]."""
     (heat,) = each_arm(model, lambda arm, _, q, rate: (dissipated_power(arm, q, rate),), x.q, v.q)
     return total(model, heat)
 
 
-def power(model: AnyModel, x: Coordinates, v: Coordinates, inputs: Inputs) -> Float[Array, ""]:
+def power(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) -> Float[Array, ""]:
     """The power of all but the material: loads, generalised forces, wires, muscles, surroundings; base at rest [W].
 
     With it the energies balance: the rate of their sum is this power less `dissipation`.
@@ -143,7 +140,7 @@ def power(model: AnyModel, x: Coordinates, v: Coordinates, inputs: Inputs) -> Fl
 
 
 def external_wrench(
-    model: AnyModel, x: Coordinates, v: Coordinates, inputs: Inputs
+    model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs
 ) -> tuple[Float[Array, " 6"], Float[Array, ""]]:
     """The wrench of loads, surroundings and weight about the world's origin, and the power of all but the weight."""
     base, motions = motions_of(model, x, v, like_coordinates(model), inputs)

@@ -8,15 +8,15 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from hydrostat.mechanics.model import Model
+from hydrostat.mechanics.model import ArmModel
 
 
-def _girth(model: Model, q: Float[Array, "n k"]) -> Float[Array, " n"]:
+def _girth(model: ArmModel, q: Float[Array, "n k"]) -> Float[Array, " n"]:
     """The radius of each segment over that at rest."""
     return jnp.sqrt(model.arm.segments.area_ratio(q))
 
 
-def girth_energy(model: Model, q: Float[Array, "n k"], v: Float[Array, "n k"]) -> Float[Array, ""]:
+def girth_energy(model: ArmModel, q: Float[Array, "n k"], v: Float[Array, "n k"]) -> Float[Array, ""]:
     """The kinetic energy of motion across the axis [J]."""
     if model.girth_inertia is None:
         return jnp.zeros(())
@@ -24,7 +24,7 @@ def girth_energy(model: Model, q: Float[Array, "n k"], v: Float[Array, "n k"]) -
     return 0.5 * jnp.sum(model.girth_inertia * rate**2)
 
 
-def girth_forces(model: Model, q, v, a) -> Float[Array, "n k"]:
+def girth_forces(model: ArmModel, q, v, a) -> Float[Array, "n k"]:
     """The generalised forces that accelerate it: B w'' dw/dq."""
     if model.girth_inertia is None:
         return jnp.zeros_like(q)
@@ -36,13 +36,13 @@ def girth_forces(model: Model, q, v, a) -> Float[Array, "n k"]:
     return _slope(model, q) * (model.girth_inertia * acceleration)[:, None]
 
 
-def girth_operator(model: Model, q) -> Float[Array, "n k k"]:
+def girth_operator(model: ArmModel, q) -> Float[Array, "n k k"]:
     """Its mass matrix, B dw/dq (dw/dq)^T."""
     assert model.girth_inertia is not None
     slope = _slope(model, q)
     return model.girth_inertia[:, None, None] * slope[:, :, None] * slope[:, None, :]
 
 
-def _slope(model: Model, q) -> Float[Array, "n k"]:
+def _slope(model: ArmModel, q) -> Float[Array, "n k"]:
     """dw/dq of each segment, which depends on its own coordinates alone."""
     return jax.grad(lambda q: jnp.sum(_girth(model, q)))(q)

@@ -1,18 +1,18 @@
 """Base to tip: poses, twists and accelerations of all segments, and of the nodes on an arm's skin."""
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from hydrostat.lie import SE3, se3, small
-from hydrostat.mechanics.model import AnyModel, Branched, Crown, Inputs, Model, Places
+from hydrostat.mechanics.model import ArmModel, Places
 from hydrostat.mechanics.nodes import Nodes
 from hydrostat.mechanics.points import Points, bracket, carried_twist, points_at
+from hydrostat.mechanics.robot import Inputs, PerArm, Robot, each_arm, gathered, joined, with_arms
 
 # Scans over segments are unrolled for very short arms: fewer turns of the loop, more to fuse.
 _UNROLL_ALL_UP_TO = 2
@@ -21,11 +21,6 @@ _UNROLL_ALL_UP_TO = 2
 def unrolling(count: int) -> int:
     """By how much a scan over segments is unrolled."""
     return count if count <= _UNROLL_ALL_UP_TO else 1
-
-
-PerArm = Any
-"""A quantity of each arm: of a single one an array such as Float[Array, "n k"], of several a tuple of them, of equal
-ones an array with a leading axis."""
 
 
 class Coordinates(NamedTuple):
@@ -71,86 +66,14 @@ class Motion(NamedTuple):
     """Their body twists."""
 
 
-def mounts_of(model: AnyModel) -> PerArm:
-    """Where the arms sit on their body: None for a single arm, which has no other body than its base."""
-    return None if isinstance(model, Model) else model.mounts
-
-
-def over_arms(mounts: PerArm, function, *values: PerArm, together: bool = False) -> tuple:
-    """function(mount, values of an arm ...) for every arm: what it returns, a plain tuple, with each entry per arm.
-
-    **Arguments:** `together`: whether equal arms take each operation side by side, instead of one arm after another:
-    faster for short scans of few numbers, slower where there is much to compute.
-    """
-    if mounts is None:
-        return function(None, *values)
-    if isinstance(mounts, tuple):
-        each = [function(mount, *own) for mount, *own in zip(mounts, *values, strict=True)]
-        return tuple(zip(*each, strict=True))
-    arrays, static = eqx.partition((mounts, *values), eqx.is_array)
-
-    def of_arm(own):
-        return function(*eqx.combine(own, static))
-
-    return jax.vmap(of_arm)(arrays) if together else jax.lax.map(of_arm, arrays)
-
-
-def each_arm(model: AnyModel, function, *values: PerArm) -> tuple:
-    """function(arm, mount, values of the arm ...) for every arm, as `over_arms`."""
-    if isinstance(model, Branched):
-        return over_arms(model.mounts, lambda mount, arm, *own: function(arm, mount, *own), model.arms, *values)
-    arm = model.arm if isinstance(model, Crown) else model
-    return over_arms(mounts_of(model), lambda mount, *own: function(arm, mount, *own), *values)
-
-
-def summed(values: PerArm) -> Array:
-    """The sum over several arms of what `over_arms` gave of them."""
-    return jnp.sum(jnp.stack(values) if isinstance(values, tuple) else values, 0)
-
-
-def total(model: AnyModel, values: PerArm) -> Array:
-    """The sum over the arms, also of a single one."""
-    return values if isinstance(model, Model) else summed(values)
-
-
-def gathered(model: AnyModel, values: PerArm):
-    """The rows of all arms, arm after arm."""
-    if isinstance(model, Model):
-        return values
-    if isinstance(model, Branched):
-        return jax.tree.map(lambda *parts: jnp.concatenate(parts), *values)
-    return jax.tree.map(lambda y: y.reshape(-1, *y.shape[2:]), values)
-
-
-def branches(model: AnyModel) -> tuple[Model, ...]:
-    """The arms of a model, one by one."""
-    if isinstance(model, Crown):
-        return (model.arm,) * model.count
-    return model.arms if isinstance(model, Branched) else (model,)
-
-
-def split(model: AnyModel, values) -> tuple:
-    """A quantity per arm, as a tuple also for one arm."""
-    if isinstance(model, Crown):
-        return tuple(values[i] for i in range(model.count))
-    return values if isinstance(model, Branched) else (values,)
-
-
-def joined(model: AnyModel, values):
-    """The inverse of `split`."""
-    if isinstance(model, Crown):
-        return jnp.stack(values)
-    return tuple(values) if isinstance(model, Branched) else values[0]
-
-
-def like_coordinates(model: AnyModel) -> Coordinates:
+def like_coordinates(robot: Robot) -> Coordinates:
     """Zeros for every coordinate."""
-    return Coordinates(joined(model, [jnp.zeros_like(arm.stiffness) for arm in branches(model)]), jnp.zeros(6))
+    return Coordinates(joined(robot, [jnp.zeros_like(arm.stiffness) for arm in robot.each]), jnp.zeros(6))
 
 
-def base_motion(model: AnyModel, x: Coordinates, v: Coordinates, a: Coordinates, inputs: Inputs) -> BaseMotion:
+def base_motion(robot: Robot, x: Coordinates, v: Coordinates, a: Coordinates, inputs: Inputs) -> BaseMotion:
     """Pose, twist and acceleration of the body."""
-    if not model.free_base:
+    if not robot.free_base:
         return BaseMotion(inputs.base_pose, inputs.base_twist, inputs.base_acceleration)
     twist, c = jax.jvp(lambda z: se3.tangent_times(z, v.base), (x.base,), (v.base,))
     return BaseMotion(inputs.base_pose @ se3.exp(x.base), twist, se3.tangent_times(x.base, a.base) + c)
@@ -169,7 +92,7 @@ def at_mount(base: BaseMotion, mount: SE3 | None) -> BaseMotion:
     return BaseMotion(base.T @ mount, carried_twist(mount, base.V), carried_twist(mount, base.A))
 
 
-def arm_motion(model: Model, q, v, a, base: BaseMotion) -> Motion:
+def arm_motion(model: ArmModel, q, v, a, base: BaseMotion) -> Motion:
     """Poses, twists and accelerations along an arm: A = X A_base + J q'' + J' q' + ad(V) J q', X = Ad(T^-1)."""
     inner, skin, tips, lumps, loads = _all_points(model, q, v)
     Ja = small.matvec(tips.J, a) + tips.c
@@ -191,21 +114,17 @@ def arm_motion(model: Model, q, v, a, base: BaseMotion) -> Motion:
     return Motion(inner, skin, tips, lumps, loads, *bases, T_skin, V_skin)
 
 
-def skin_is_tips(model: Model) -> bool:
+def skin_is_tips(model: ArmModel) -> bool:
     """Whether an arm meets its surroundings at the ends of its segments alone."""
     return model.skin_at == (model.tip_at,)
 
 
-def without_masses(model: AnyModel) -> AnyModel:
+def without_masses(robot: Robot) -> Robot:
     """The same arms with no other material points than their segments' ends and their skin: less to work out."""
-    if isinstance(model, Crown):
-        return eqx.tree_at(lambda crown: crown.arm, model, _massless(model.arm))
-    if isinstance(model, Branched):
-        return eqx.tree_at(lambda body: body.arms, model, tuple(_massless(arm) for arm in model.arms))
-    return _massless(model)
+    return with_arms(robot, _massless)
 
 
-def _massless(arm: Model) -> Model:
+def _massless(arm: ArmModel) -> ArmModel:
     kept = sorted({*arm.skin_at, arm.tip_at})
     nowhere = jax.tree.map(lambda y: y[:0], arm.lumps)
     return replace(
@@ -221,7 +140,7 @@ def _massless(arm: Model) -> Model:
     )
 
 
-def _all_points(model: Model, q, v) -> list[Points]:
+def _all_points(model: ArmModel, q, v) -> list[Points]:
     """The Gauss points, the skin, the tips, the lumps and the loads of an arm, computed together: compiled once."""
     n, size = model.arm.count, model.grid.shape[0]
     own = Places(jnp.repeat(jnp.arange(n), size), jnp.broadcast_to(model.grid, (n, size)).reshape(-1))
@@ -246,12 +165,12 @@ def _chosen(grid: Points, at: tuple[int, ...]) -> Points:
     return jax.tree.map(lambda y: jnp.stack([y[:, i] for i in at], 1), grid)
 
 
-def stretch_of(model: Model, q: Float[Array, "n k"]) -> Float[Array, " n"]:
+def stretch_of(model: ArmModel, q: Float[Array, "n k"]) -> Float[Array, " n"]:
     """The axial strain component of each segment; 1 for an arm that cannot stretch."""
     return jax.vmap(lambda segment, q: segment.stretch(q))(model.arm.segments, q)
 
 
-def skin_nodes(model: Model, motion: Motion, q: Float[Array, "n k"]) -> Nodes:
+def skin_nodes(model: ArmModel, motion: Motion, q: Float[Array, "n k"]) -> Nodes:
     """The nodes of one arm, in world axes."""
     T, V = motion.T_skin, motion.V_skin
     section = model.arm.section
@@ -282,12 +201,12 @@ def body_node(base: BaseMotion) -> Nodes:
     return Nodes(*(part[None] for part in own))
 
 
-def all_nodes(model: AnyModel, motions: PerArm, x: Coordinates) -> Nodes:
+def all_nodes(robot: Robot, motions: PerArm, x: Coordinates) -> Nodes:
     """The nodes of all arms, arm after arm."""
-    (each,) = each_arm(model, lambda arm, _, motion, q: (skin_nodes(arm, motion, q),), motions, x.q)
-    return gathered(model, each)
+    (each,) = each_arm(robot, lambda arm, _, motion, q: (skin_nodes(arm, motion, q),), motions, x.q)
+    return gathered(robot, each)
 
 
-def nodes_per_arm(model: AnyModel) -> list[int]:
+def nodes_per_arm(robot: Robot) -> list[int]:
     """How many nodes each arm offers to its surroundings."""
-    return [arm.arm.count * len(arm.skin_at) for arm in branches(model)]
+    return [arm.arm.count * len(arm.skin_at) for arm in robot.each]

@@ -58,7 +58,7 @@ def on_displacements(linear: Float[Array, "n 3 3"]) -> Float[Array, "n 6 6"]:
     return jnp.pad(once(linear), ((0, 0), (3, 0), (3, 0)))
 
 
-class AbstractSurroundings(eqx.Module):
+class AbstractForces(eqx.Module):
     """What touches arms from outside: ground, objects, other arms."""
 
     @property
@@ -66,12 +66,12 @@ class AbstractSurroundings(eqx.Module):
         """Whether its stiffness and damping can change much within a step, as those of contact do."""
         return True
 
-    def prepare(self, nodes: Nodes) -> "AbstractSurroundings":
+    def prepare(self, nodes: Nodes) -> "AbstractForces":
         """The same surroundings, readied for a step that begins with the nodes here."""
         del nodes
         return self
 
-    def after(self, elapsed) -> "AbstractSurroundings":
+    def after(self, elapsed) -> "AbstractForces":
         """The same surroundings, so many seconds into a step, where they move by themselves during it."""
         del elapsed
         return self
@@ -80,7 +80,7 @@ class AbstractSurroundings(eqx.Module):
         """The water that arms carry along; None where they carry none."""
         return None
 
-    def by_arm(self, arms: int) -> "AbstractSurroundings":
+    def by_arm(self, arms: int) -> "AbstractForces":
         """What each of so many equal arms meets, with the arm as leading axis of every array.
 
         Only surroundings that act on each node by itself, or on each arm, have it.

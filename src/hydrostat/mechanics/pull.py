@@ -8,17 +8,18 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from hydrostat.mechanics.model import AnyModel, Inputs, Model
-from hydrostat.mechanics.motion import Coordinates, branches, joined, like_coordinates, split
+from hydrostat.mechanics.model import ArmModel
+from hydrostat.mechanics.motion import Coordinates, like_coordinates
+from hydrostat.mechanics.robot import Inputs, Robot, joined, split
 
 
-def wire_lengths(model: Model, q: Float[Array, "n k"]) -> Float[Array, " w"]:
+def wire_lengths(model: ArmModel, q: Float[Array, "n k"]) -> Float[Array, " w"]:
     """The length of each wire [m]."""
     assert model.wires is not None
     return jnp.sum(model.wires.course.along_segments(model.arm, q), -1)
 
 
-def wire_tensions(model: Model, q, v, given: Float[Array, " w"]) -> Float[Array, " w"]:
+def wire_tensions(model: ArmModel, q, v, given: Float[Array, " w"]) -> Float[Array, " w"]:
     """The tension of each wire [N]."""
     wires = model.wires
     if wires is None or wires.stiffness is None:
@@ -28,7 +29,7 @@ def wire_tensions(model: Model, q, v, given: Float[Array, " w"]) -> Float[Array,
     return jnp.where(tension > 0.0, tension, 0.0)
 
 
-def wire_forces(model: Model, q, v, given: Float[Array, " w"]) -> Float[Array, "n k"]:
+def wire_forces(model: ArmModel, q, v, given: Float[Array, " w"]) -> Float[Array, "n k"]:
     """The generalised forces that hold against the wires: T dl/dq, to be overcome."""
     if model.wires is None:
         return jnp.zeros_like(q)
@@ -36,10 +37,10 @@ def wire_forces(model: Model, q, v, given: Float[Array, " w"]) -> Float[Array, "
     return jax.vjp(lambda q: wire_lengths(model, q), q)[1](tension)[0]
 
 
-def wire_couplings(model: AnyModel, x: Coordinates, v: Coordinates, c_v, c_q, inputs: Inputs) -> Coordinates | None:
+def wire_couplings(model: Robot, x: Coordinates, v: Coordinates, c_v, c_q, inputs: Inputs) -> Coordinates | None:
     """The columns sqrt(c_q k + c_v c) dl/dq of all taut wires of given length; None where there are none."""
     parts = []
-    for i, arm in enumerate(branches(model)):
+    for i, arm in enumerate(model.each):
         if arm.wires is None or arm.wires.stiffness is None:
             continue
         q, rate, given = (split(model, part)[i] for part in (x.q, v.q, inputs.wires))
@@ -49,7 +50,7 @@ def wire_couplings(model: AnyModel, x: Coordinates, v: Coordinates, c_v, c_q, in
         zero = like_coordinates(model)
         of_arms = [
             columns if j == i else jnp.zeros((len(scale), *split(model, zero.q)[j].shape))
-            for j in range(len(branches(model)))
+            for j in range(len(model.each))
         ]
         parts.append(Coordinates(joined(model, of_arms), jnp.zeros((len(scale), 6))))
     if not parts:

@@ -9,14 +9,15 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jax.flatten_util import ravel_pytree
-from jaxtyping import Array, Bool, Int
+from jaxtyping import Array, Bool, Float, Int
 
 from hydrostat.compiling import quick_jit
 from hydrostat.errors import InputError, UnsolvedError
 from hydrostat.mechanics.dynamics import residual
-from hydrostat.mechanics.model import AnyModel, Inputs, check_inputs, no_inputs
-from hydrostat.mechanics.motion import Coordinates, PerArm, branches, joined, like_coordinates, split
+from hydrostat.mechanics.motion import Coordinates, like_coordinates
+from hydrostat.mechanics.robot import Inputs, PerArm, Robot, check_inputs, joined, no_inputs, split
 
 _MOST_STEPS = 60
 _LARGEST_TURN = 0.5  # rad: what one Newton step may change a segment's strain times its length by
@@ -33,56 +34,84 @@ class Equilibrium(NamedTuple):
     """Newton steps of the last load step."""
 
 
-def equilibrium(model: AnyModel, inputs: Inputs | None = None, q=None, load_steps: int = 1) -> Equilibrium:
+def equilibrium(robot: Robot, inputs: Inputs | None = None, q=None, load_steps: int = 1) -> Equilibrium:
     """The configuration in which arms on a fixed base rest under their weight and the given inputs.
 
     Newton's method with the exact stiffness, its steps bounded; loads and weight grow to their full size in
     `load_steps` equal parts, each started from the equilibrium of the one before. Wires of given length, and
     surroundings, are there from the beginning. From the straight arm a symmetric load leads to the symmetric branch: to
     reach a buckled one, start from a `q` that leans to its side.
+
+    `jax.jit`, `jax.vmap` and gradients go through it. Where nothing is found it raises `UnsolvedError`; within compiled
+    functions, which cannot raise, the result is not a number.
     """
-    if model.free_base:
+    check_equilibrium(robot, load_steps)
+    inputs = no_inputs(robot) if inputs is None else inputs
+    check_inputs(inputs)
+
+    return find_rest(robot, _Loaded(robot, inputs), q, load_steps)
+
+
+class _Loaded(eqx.Module):
+    """The residual at rest of a robot under a share of its weight and its loads."""
+
+    robot: Robot
+    inputs: Inputs
+
+    def __call__(self, q, share):
+        robot, inputs = self.robot, self.inputs
+        names = _shared(robot)
+        part = inputs._replace(**{n: jax.tree.map(lambda y: share * y, getattr(inputs, n)) for n in names})
+        return at_rest(eqx.tree_at(lambda m: m.gravity, robot, share * robot.gravity), q, part)
+
+
+def check_equilibrium(robot: Robot, load_steps: int) -> None:
+    """Refuse what has no equilibrium to look for."""
+    if robot.free_base:
         raise InputError("an equilibrium needs a fixed base; this one is free")
     if load_steps < 1:
         raise InputError(f"`load_steps` must be at least 1; got {load_steps}")
-    inputs = no_inputs(model) if inputs is None else inputs
-    check_inputs(inputs)
-    rest = joined(model, [arm.rest for arm in branches(model)])
+
+
+def find_rest(robot: Robot, lacking, q, load_steps: int) -> Equilibrium:
+    """The root of lacking(q, share), the residual at rest under a share of the load, at the full load.
+
+    Its derivative is that of the implicit function.
+
+    **Arguments:** `lacking`: a module that is called, so that it can be compiled with the arrays it holds.
+    """
+    rest = joined(robot, [arm.rest for arm in robot.each])
     start = rest if q is None else jax.tree.map(lambda y: jnp.asarray(y, float), q)
-    shares = jnp.arange(1, load_steps + 1) / load_steps
-    found = _equilibrium(model, inputs, start, shares)
-    if not bool(found.converged):
+    found = _find(robot, lacking, start, load_steps)
+    if not isinstance(found.converged, Tracer) and not bool(found.converged):
         raise UnsolvedError(
             f"no equilibrium was found in {load_steps} load steps; more of them, or a start nearer to it, may help"
         )
     return found
 
 
-def _turns(model: AnyModel, q):
+def _turns(robot: Robot, q):
     """What every coordinate is worth at its segment's end: what is comparable between arms [rad or m]."""
-    scales = [arm.arm.segments.scale[:, None] for arm in branches(model)]
-    return joined(model, [scale * part for scale, part in zip(scales, split(model, q), strict=True)])
+    scales = [arm.arm.segments.scale[:, None] for arm in robot.each]
+    return joined(robot, [scale * part for scale, part in zip(scales, split(robot, q), strict=True)])
 
 
 @quick_jit
-def _equilibrium(model: AnyModel, inputs: Inputs, start, shares) -> Equilibrium:
+def _find(robot: Robot, lacking, start, load_steps: int) -> Equilibrium:
     flat_start, unravel = ravel_pytree(start)
 
-    def find(start, share):
-        part = inputs._replace(
-            **{name: jax.tree.map(lambda y: share * y, getattr(inputs, name)) for name in _shared(model)}
-        )
-        partly = eqx.tree_at(lambda m: m.gravity, model, share * model.gravity)
+    def missing(flat, share):
+        return ravel_pytree(lacking(unravel(flat), share))[0]
 
-        def lacking(flat):
-            return ravel_pytree(at_rest(partly, unravel(flat), part))[0]
+    def newton(missing, start):
+        """A root by bounded Newton steps."""
 
         def improve(carry):
             q, _, count = carry
             # One pass gives forces and stiffness.
-            K, r = jax.jacfwd(lambda q: (lacking(q),) * 2, has_aux=True)(q)
+            K, r = jax.jacfwd(lambda q: (missing(q),) * 2, has_aux=True)(q)
             step = -jnp.linalg.solve(K, r)
-            turn = jnp.max(jnp.abs(ravel_pytree(_turns(model, unravel(step)))[0]))
+            turn = jnp.max(jnp.abs(ravel_pytree(_turns(robot, unravel(step)))[0]))
             return q + step * jnp.minimum(1.0, _LARGEST_TURN / jnp.maximum(turn, 1e-30)), turn, count + 1
 
         def going_on(carry):
@@ -90,81 +119,114 @@ def _equilibrium(model: AnyModel, inputs: Inputs, start, shares) -> Equilibrium:
             return (turn > _CONVERGED) & (count < _MOST_STEPS)
 
         q, turn, count = jax.lax.while_loop(going_on, improve, (start, jnp.asarray(jnp.inf), jnp.asarray(0)))
-        return q, (turn <= _CONVERGED, count)
+        return q, (jnp.where(turn <= _CONVERGED, 1.0, 0.0), count.astype(float))
 
-    q, (converged, counts) = jax.lax.scan(find, flat_start, shares)
-    return Equilibrium(unravel(q), jnp.all(converged), counts[-1])
+    # All but the last share lead to where the last one starts, which no derivative depends on.
+    fixed = jax.tree.map(lambda y: jax.lax.stop_gradient(y) if eqx.is_array(y) else y, lacking)
+    early = jnp.arange(1, load_steps) / load_steps
+    begin, (good, _) = jax.lax.scan(
+        lambda q, share: newton(lambda q: ravel_pytree(fixed(unravel(q), share))[0], q),
+        jax.lax.stop_gradient(flat_start),
+        early,
+    )
+
+    def solve(function, y):
+        return jnp.linalg.solve(jax.jacfwd(function)(jnp.zeros_like(y)), y)
+
+    q, (last, count) = jax.lax.custom_root(lambda q: missing(q, 1.0), begin, newton, solve, has_aux=True)
+    converged = jnp.all(good > 0.0) & (last > 0.0)
+    return Equilibrium(unravel(jnp.where(converged, q, jnp.nan)), converged, count.astype(int))
 
 
-def _shared(model: AnyModel) -> list[str]:
+def _shared(model: Robot) -> list[str]:
     """The inputs that grow with the load."""
-    by_length = any(arm.wires is not None and arm.wires.stiffness is not None for arm in branches(model))
+    by_length = any(arm.wires is not None and arm.wires.stiffness is not None for arm in model.each)
     return ["force", "follower", "torque", "activation"] + ([] if by_length else ["wires"])
 
 
-def at_rest(model: AnyModel, q, inputs: Inputs):
+def at_rest(model: Robot, q, inputs: Inputs):
     """The generalised forces that are missing for the arms to rest in a configuration.
 
     A locked coordinate is missing what it is away from zero.
     """
     zero = like_coordinates(model)
     lacking = residual(model, Coordinates(q, jnp.zeros(6)), zero, zero, inputs).q
-    each = zip(branches(model), split(model, q), split(model, lacking), strict=True)
+    each = zip(model.each, split(model, q), split(model, lacking), strict=True)
     return joined(model, [jnp.where(arm.arm.segments.free, part, own) for arm, own, part in each])
 
 
 class Modes(NamedTuple):
     """Small undamped vibrations about an equilibrium, slowest first."""
 
-    frequencies: np.ndarray
+    frequencies: Float[Array, " m"]
     """[Hz]; imaginary ones, of an unstable equilibrium, as negative numbers."""
-    shapes: np.ndarray
+    shapes: Array
     """Coordinates (modes, n, k), scaled to unit generalised mass; of several arms or a free base (modes, all)."""
 
 
-def vibrations(model: AnyModel, q, inputs: Inputs | None = None) -> Modes:
+def vibrations(robot: Robot, q, inputs: Inputs | None = None) -> Modes:
     """The natural frequencies and mode shapes about an equilibrium; a free base adds six coordinates, its twist, last.
 
     The arms of a free robot must be in equilibrium without their weight: it falls.
     """
-    inputs = no_inputs(model) if inputs is None else inputs
+    inputs = no_inputs(robot) if inputs is None else inputs
     check_inputs(inputs)
     q = jax.tree.map(lambda y: jnp.asarray(y, float), q)
-    M, K = (np.asarray(x) for x in _mass_and_stiffness(model, q, inputs))
-    locks = [np.broadcast_to(np.asarray(arm.arm.segments.free), arm.stiffness.shape).ravel() for arm in branches(model)]
-    free = np.flatnonzero(np.concatenate([*locks, np.full(6 if model.free_base else 0, True)]))
+
+    return small_vibrations(robot, q, inputs)
+
+
+def small_vibrations(robot: Robot, q, inputs: Inputs) -> Modes:
+    """Frequencies and shapes from the derivatives of the residual by coordinates and by accelerations."""
+    size = sum(arm.stiffness.size for arm in robot.each)
+    locks = [np.broadcast_to(np.asarray(arm.arm.segments.free), arm.stiffness.shape).ravel() for arm in robot.each]
+    free = np.flatnonzero(np.concatenate([*locks, np.full(6 if robot.free_base else 0, True)]))
+    whole = size + (6 if robot.free_base else 0)
+    M, K = _mass_and_stiffness(robot, inputs, q, whole)
     M, K = M[np.ix_(free, free)], K[np.ix_(free, free)]
     # M^-1 K by the factor of M: symmetric for conservative loads, and real.
-    scale = 1.0 / np.sqrt(np.diag(M))
-    L = np.linalg.cholesky(M * np.outer(scale, scale))
-    inner = np.linalg.solve(L, np.linalg.solve(L, (K * np.outer(scale, scale)).T).T)
-    if np.max(np.abs(inner - inner.T)) > _ASYMMETRY * np.max(np.abs(inner)):
+    scale = 1.0 / jnp.sqrt(jnp.diag(M))
+    L = jnp.linalg.cholesky(M * jnp.outer(scale, scale))
+    inner = jnp.linalg.solve(L, jnp.linalg.solve(L, (K * jnp.outer(scale, scale)).T).T)
+    if not isinstance(inner, Tracer) and bool(jnp.max(jnp.abs(inner - inner.T)) > _ASYMMETRY * jnp.max(jnp.abs(inner))):
         raise InputError(
             "vibrations need conservative loads; these forces follow the arm, and their stiffness is lopsided"
         )
-    squares, vectors = np.linalg.eigh(0.5 * (inner + inner.T))
-    shapes = np.zeros((len(free), sum(map(len, locks)) + (6 if model.free_base else 0)))
-    shapes[:, free] = (scale[:, None] * np.linalg.solve(L.T, vectors)).T
-    frequencies = np.sign(squares) * np.sqrt(np.abs(squares)) / (2.0 * np.pi)
-    if not isinstance(q, tuple) and not model.free_base:
+    squares, vectors = _eigenpairs(0.5 * (inner + inner.T))
+    shapes = jnp.zeros((len(free), whole)).at[:, free].set((scale[:, None] * jnp.linalg.solve(L.T, vectors)).T)
+    frequencies = jnp.sign(squares) * jnp.sqrt(jnp.abs(squares)) / (2.0 * jnp.pi)
+    if not isinstance(q, tuple) and not robot.free_base:
         shapes = shapes.reshape(len(free), *q.shape)
     return Modes(frequencies, shapes)
 
 
+@jax.custom_jvp
+def _eigenpairs(A: Float[Array, "m m"]) -> tuple[Float[Array, " m"], Float[Array, "m m"]]:
+    """Eigenvalues and eigenvectors of a symmetric matrix.
+
+    Derivatives are those of the eigenvalues, v^T dA v; eigenvectors are taken as constant, since those of equal
+    eigenvalues, as a round arm has, have no derivative.
+    """
+    return jnp.linalg.eigh(A)
+
+
+@_eigenpairs.defjvp
+def _eigenpairs_jvp(primals, tangents):
+    values, vectors = _eigenpairs(*primals)
+    change = jnp.einsum("im,ij,jm->m", vectors, tangents[0], vectors)
+    return (values, vectors), (change, jnp.zeros_like(vectors))
+
+
 @quick_jit
-def _mass_and_stiffness(model: AnyModel, q, inputs: Inputs):
+def _mass_and_stiffness(robot: Robot, inputs: Inputs, q, size: int):
     """Dense mass and stiffness matrices: derivatives of the residual by accelerations and by coordinates."""
-    zero = like_coordinates(model)
     here = Coordinates(q, jnp.zeros(6))
     flat, unravel = ravel_pytree(here)
-    size = len(flat) if model.free_base else len(flat) - 6
+    zero = unravel(jnp.zeros_like(flat))
 
-    def wrap(some):
-        return unravel(flat.at[:size].set(some))
+    def missing(x, a):
+        return ravel_pytree(residual(robot, x, zero, a, inputs))[0][:size]
 
-    def lacking(x, a):
-        return ravel_pytree(residual(model, x, zero, a, inputs))[0][:size]
-
-    M = jax.jacfwd(lambda a: lacking(here, unravel(jnp.zeros_like(flat).at[:size].set(a))))(jnp.zeros(size))
-    K = jax.jacfwd(lambda x: lacking(wrap(x), zero))(flat[:size])
+    M = jax.jacfwd(lambda a: missing(here, unravel(jnp.zeros_like(flat).at[:size].set(a))))(jnp.zeros(size))
+    K = jax.jacfwd(lambda x: missing(unravel(flat.at[:size].set(x)), zero))(flat[:size])
     return M, K

@@ -1,8 +1,13 @@
 """Recording, loading and describing results: arrays with names and units on disk, safe against being killed.
 
 A result is a folder: `trajectory.zarr` (the recorded arrays), `committed.json` (how many of its rows are valid) and,
-once a run has finished, `metrics.json`. Nothing here knows physics; a JAX array is welcome wherever NumPy's is.
+once a run has finished, `metrics.json`. A JAX array is welcome wherever NumPy's is.
+
+`Trajectory` is what a rollout or a simulation gives. It needs JAX, and is loaded when it is first used.
 """
+
+import importlib as _importlib
+from typing import TYPE_CHECKING
 
 from hydrostat.results.folders import new_folder
 from hydrostat.results.loading import load
@@ -10,4 +15,26 @@ from hydrostat.results.metrics import check_metrics, write_json
 from hydrostat.results.recording import Recorder
 from hydrostat.results.variables import Coordinate, Variable
 
-__all__ = ["Coordinate", "Recorder", "Variable", "check_metrics", "load", "new_folder", "write_json"]
+if TYPE_CHECKING:
+    from hydrostat.results.trajectory import Trajectory
+    from hydrostat.results.trajectory_recorder import TrajectoryRecorder
+
+__all__ = [
+    "Coordinate",
+    "Recorder",
+    "Trajectory",
+    "TrajectoryRecorder",
+    "Variable",
+    "check_metrics",
+    "load",
+    "new_folder",
+    "write_json",
+]
+
+_LATER = {"Trajectory": "trajectory", "TrajectoryRecorder": "trajectory_recorder"}
+
+
+def __getattr__(name: str):
+    if name in _LATER:
+        return getattr(_importlib.import_module(f"hydrostat.results.{_LATER[name]}"), name)
+    raise AttributeError(f"module 'hydrostat.results' has no attribute '{name}'")

@@ -1,5 +1,7 @@
 """From a robot's specification to the arrays that the mechanics works on."""
 
+from collections.abc import Sequence
+
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
@@ -7,7 +9,6 @@ from jaxtyping import Array, Float
 
 from hydrostat.actuation import (
     HydrostatMuscles,
-    Legs,
     NeoHookean,
     Stepper,
     Tendons,
@@ -17,98 +18,138 @@ from hydrostat.actuation import (
     rest_poses,
 )
 from hydrostat.bodies import Arm, Material, Section
-from hydrostat.errors import InputError
+from hydrostat.errors import InputError, choice
 from hydrostat.lie import SE3
+from hydrostat.mechanics.model import GRAVITY, ArmModel, Wires, make_arm_model
+from hydrostat.mechanics.robot import BodyShape, Robot, equal_arms, single_arm
+from hydrostat.robots.limbed import AnySpec, LimbedSpec
 from hydrostat.robots.spec import MODES, BaseSpec, LegsSpec, MusclesSpec, RobotSpec
 from hydrostat.segments import AbstractSegment, StewartSegment, StrainSegment, StrutSegment, SwellingSegment
 from hydrostat.segments.stewart import named_faults
 
-
-class LumpedMasses(eqx.Module):
-    """The m lumped masses that an arm carries on its axis."""
-
-    places: tuple[float, ...] = eqx.field(static=True)
-    """Where each is, as a fraction of the arm's rest length."""
-    mass: Float[Array, " m"]
-    """[kg]"""
-    inertia: Float[Array, " m"]
-    """Moment of inertia, the same about every axis [kg m^2]."""
+WIRE_STIFFNESS = 2.0e5
+"""EA of the wires that are driven by their length [N]: steel cable of some 1.6 mm, assumed."""
+WIRE_DAMPING_TIME = 1e-3
+"""Ratio of a wire's damping to its stiffness [s], assumed."""
+BALL_DRAG = 0.47
+"""Drag coefficient of a sphere on its shadow, for Reynolds numbers of 1e3 to 1e5 (Hoerner)."""
 
 
-class Robot(eqx.Module):
-    """An arm of n segments with the masses it carries, its tendons and its motors, or its legs."""
-
-    arm: Arm
-    masses: LumpedMasses
-    friction: Float[Array, " n"]
-    """Torque of the structure's friction per rate of each segment's bend angle [N m s]."""
-    tendons: Tendons
-    motor: Stepper | None
-    legs: Legs | None
-    plates: Float[Array, "n 6"] | None
-    """Diagonal spatial inertias of a chain of platforms' plates; None for a continuum arm."""
-    muscles: HydrostatMuscles | None
-    tissue: NeoHookean | None
-    """What a muscular hydrostat is made of; None for arms of linear elasticity."""
-    activation_time: float = eqx.field(static=True)
-    """Lag between command and activation [s]."""
-    name: str = eqx.field(static=True)
-
-    def require_motor(self) -> Stepper:
-        """The motors, for those who cannot do without."""
-        if self.motor is None:
-            raise InputError(f"{self.name} has no motors; add a [motor] table")
-        return self.motor
-
-
-def build_robot(spec: RobotSpec, bulk_modulus: float | None = None) -> Robot:
+def build_robot(
+    spec: AnySpec,
+    *,
+    free: bool | None = None,
+    base_mass: float = 0.0,
+    base_inertia: float = 0.0,
+    arms: Sequence[int] | None = None,
+    **options,
+) -> Robot:
     """The robot that a specification describes.
 
-    **Arguments:** `bulk_modulus` [Pa]: of a muscular hydrostat whose volume is kept by a pressure; None where it is
-    kept exactly.
+    **Arguments:** `free`: whether its body, or the base of a single arm, moves by the forces on it (False when not
+    given); `base_mass` [kg], `base_inertia` [kg m^2]: of the free base of a single arm, a body with limbs has its own;
+    `arms`: which limbs are there, by their numbers from 0, all when not given; `options`: of each arm's model, as those
+    of `build_arm`.
     """
-    count = len(spec.segments)
+    if isinstance(spec, RobotSpec):
+        if arms is not None:
+            raise InputError(f"`arms` is for robots with limbs on a body; {spec.name} is a single arm")
+        own = {"base_mass": base_mass, "base_inertia": base_inertia}
+        return single_arm(build_arm(spec, **options), free_base=bool(free), name=spec.name, **own)
+    kept = list(range(len(spec.limbs)) if arms is None else arms)
+    if not kept:
+        raise InputError(f"`arms` must keep one of the {len(spec.limbs)} limbs at least; got none")
+    limbs = [spec.limbs[i] for i in kept]
+    names = tuple(limb.name for limb in limbs)
+    T_spec_body = SE3(jnp.eye(3), jnp.asarray(spec.body.centre))
+    T_world_body = base_pose(spec.base) @ T_spec_body
+    mounts = [T_spec_body.inverse() @ base_pose(limb.arm.base) for limb in limbs]
+    inertia = _body_inertia(spec) if free else None
+    body = _body_shape(spec)
+    common: dict = {"gravity": jnp.asarray(GRAVITY), "base_inertia": inertia, "body": body, "names": names}
+    if spec.odd_limb() is None:
+        batch = SE3(*(jnp.stack(part) for part in zip(*((m.rotation, m.position) for m in mounts), strict=True)))
+        return equal_arms(build_arm(limbs[0].arm, **options), batch, T_world_body, name=spec.name, **common)
+    models = tuple(
+        eqx.tree_at(lambda m: m.arm.T_world_base, build_arm(limb.arm, **options), T_world_body @ mount)
+        for limb, mount in zip(limbs, mounts, strict=True)
+    )
+    return Robot(models, tuple(mounts), T_world_body, name=spec.name, **common)
+
+
+def build_arm(
+    spec: RobotSpec,
+    *,
+    drive: str = "tension",
+    wire_stiffness: float = WIRE_STIFFNESS,
+    bulk_modulus: float | None = None,
+    points: int | None = None,
+    **options,
+) -> ArmModel:
+    """The model of one arm.
+
+    **Arguments:** `drive`: what the motors hold, the wires' tension or their length; `wire_stiffness`: tension per
+    relative stretch of wires that are driven by their length [N]; `bulk_modulus` [Pa]: of a muscular hydrostat whose
+    volume is kept by a pressure, None where it is kept exactly; `points`: Gauss points per segment, 1 for a muscular
+    hydrostat and 3 for other arms when not given; `options`: as those of `make_arm_model`.
+    """
+    choice("drive", drive, ("tension", "length"))
     if bulk_modulus is not None and spec.muscles is None:
         raise InputError(f"`bulk_modulus` is for robots with [muscles]; {spec.name} has none")
+    count = len(spec.segments)
     segments = _segments(spec)
     if bulk_modulus is not None:
         segments = SwellingSegment(segments)
+    of_material = ("youngs_modulus", "poisson_ratio", "density", "viscosity")
     arm = Arm(
         segments=segments,
         section=Section(*jnp.array([segment.radius for segment in spec.segments]).T),
-        material=Material(
-            *(
-                jnp.full(count, value)
-                for value in (
-                    spec.material.youngs_modulus,
-                    spec.material.poisson_ratio,
-                    spec.material.density,
-                    spec.material.viscosity,
-                )
-            )
-        ),
+        material=Material(*(jnp.full(count, getattr(spec.material, name)) for name in of_material)),
         T_world_base=base_pose(spec.base),
     )
-    motor = None
+    options["lumps"] = [*((mass.place, mass.mass, mass.inertia) for mass in spec.masses), *options.get("lumps", ())]
+    options["wires"] = _wires(spec, arm, drive, wire_stiffness)
     if spec.motor:
         limits = (spec.motor.max_speed, spec.motor.max_acceleration, spec.motor.max_jerk, spec.motor.max_pulse_rate)
-        motor = Stepper(spec.motor.step, *limits)
-    masses = LumpedMasses(
-        places=tuple(mass.place for mass in spec.masses),
-        mass=jnp.array([mass.mass for mass in spec.masses], float),
-        inertia=jnp.array([mass.inertia for mass in spec.masses], float),
-    )
-    friction = jnp.array([segment.friction for segment in spec.segments])
-    legs = plates = None
+        options["motor"] = Stepper(spec.motor.step, *limits)
     if spec.legs is not None and isinstance(segments, StewartSegment):
         limits = (spec.legs.length_range, spec.legs.max_stroke, spec.legs.max_rate, spec.legs.max_force)
-        legs = make_legs(segments, *limits)
         plates = jnp.asarray(_plates(spec, spec.legs))
-    muscles = tissue = None
+        return make_arm_model(arm, plates=plates, legs=make_legs(segments, *limits), **options)
     if spec.muscles is not None:
         muscles, tissue = _hydrostat(spec, spec.muscles, arm, bulk_modulus)
-    lag = spec.muscles.activation_time if spec.muscles else 0.0
-    return Robot(arm, masses, friction, _tendons(spec), motor, legs, plates, muscles, tissue, lag, spec.name)
+        options = {"tissue": tissue, "muscles": muscles, "constant_volume": True, **options}
+        options["activation_time"] = spec.muscles.activation_time
+    friction = jnp.array([segment.friction for segment in spec.segments])
+    return make_arm_model(arm, friction=friction, points=points or (1 if spec.muscles else 3), **options)
+
+
+def _wires(spec: RobotSpec, arm: Arm, drive: str, wire_stiffness: float) -> Wires | None:
+    """The tendons, driven by their tension or by their length."""
+    if not spec.tendons:
+        if drive == "length":
+            raise InputError(f"{spec.name} has no tendons to drive; add [[tendon]] tables")
+        return None
+    tendons = _tendons(spec)
+    if drive == "tension":
+        return Wires(tendons, None, None)
+    stiffness = wire_stiffness / jnp.sum(tendons.along_segments(arm, arm.straight()), -1)
+    return Wires(tendons, stiffness, WIRE_DAMPING_TIME * stiffness)
+
+
+def _body_shape(spec: LimbedSpec) -> BodyShape:
+    """A ball that displaces as much water as the body does."""
+    radius = (0.75 * spec.body.volume / np.pi) ** (1.0 / 3.0)
+    return BodyShape(*(jnp.asarray(value, float) for value in (radius, BALL_DRAG, spec.body.volume)))
+
+
+def _body_inertia(spec: LimbedSpec) -> Float[Array, " 6"]:
+    """The diagonal spatial inertia about the centre of mass; the body's axes must be its principal ones."""
+    tensor = spec.body.inertia
+    off = np.abs(tensor - np.diag(np.diag(tensor))).max()
+    if off > 1e-9 * np.abs(tensor).max():
+        raise InputError(f"the axes of the free body of {spec.name} must be its principal ones")
+    return jnp.concatenate([jnp.asarray(np.diag(tensor)), jnp.full(3, spec.body.mass)])
 
 
 def _segments(spec: RobotSpec) -> AbstractSegment:

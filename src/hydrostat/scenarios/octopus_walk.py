@@ -2,17 +2,15 @@
 
 from pathlib import Path
 
-import jax.numpy as jnp
 import numpy as np
 
-from hydrostat.control.gaits import STROKES
+from hydrostat.control.gaits import Walk
 from hydrostat.control.paths import read_points
 from hydrostat.errors import InputError
-from hydrostat.results import figures
+from hydrostat.results import Trajectory, drawing, figures
 from hydrostat.scenarios.base import Outcome, Run
-from hydrostat.scenarios.octopus import Animal, Seen, Witness, animal, draw_above, move, replay, yaw
-from hydrostat.scenarios.octopus_crawl import crawling
-from hydrostat.stepping import Rows
+from hydrostat.scenarios.octopus import move, octopus, yaw
+from hydrostat.sensing import Sensor, Sensors
 from hydrostat.viewer import Line
 
 _SQUARE = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0), (0.0, 0.0))
@@ -23,20 +21,18 @@ _ROW_S = 0.05
 def walk_path(run: Run) -> Outcome:
     """Along the whole path, or as far as it comes."""
     settings = run.settings
-    octopus = animal(run)
+    animal = octopus(run)
     path = _waypoints(settings)
-    stroke = STROKES[settings.gait](octopus.anatomy, jnp.asarray(octopus.yaws))
+    controller = Walk(path, gait=settings.gait, failed_suckers=animal.failed_suckers)
+    stroke = controller.stroke(animal.system)
     length = float(np.sum(np.linalg.norm(np.diff(path, axis=0), axis=1)))
     strokes = int(np.ceil(_RESERVE * length / float(stroke.length))) + len(path)
     seconds, dt = strokes * float(stroke.duration), 1e-3 * settings.dt_ms
     every = max(1, round(_ROW_S / dt))
-    brain = crawling(octopus, stroke, path, looks=True)
-    with Witness(run, octopus, seconds, every, "octopus-walk-path") as witness:
-        rows = move(run, octopus, brain, seconds, every=every, on_rows=witness)
-    seen = witness.seen
-    arrived = np.asarray(rows.memory.brain.arrived)
+    walked = move(run, animal, controller, seconds, every=every, record=True, sensors=_sensors(run))
+    arrived = np.asarray(walked.memory.arrived)
     last = int(np.argmax(arrived)) if arrived.any() else len(arrived) - 1
-    position = np.asarray(rows.state.base_pose.position)[:, :2]
+    position = np.asarray(walked.body)[:, :2]
     off = distance_to(position[: last + 1], path)
     metrics = {
         "path_error_max_mm": 1e3 * float(off.max()),
@@ -44,26 +40,40 @@ def walk_path(run: Run) -> Outcome:
         "arrived": bool(arrived.any()),
         "end_error_mm": 1e3 * float(np.linalg.norm(position[-1] - path[-1])),
         "path_length_m": length,
-        "strokes": int(rows.memory.brain.strokes[-1]),
-        "walk_s": float(rows.time[last]),
-        "speed_mm_s": 1e3 * length / float(rows.time[last]),
-        "yaw_deg": float(yaw(rows)[-1]),
-        "penetration_max_radii": float(np.max(seen.depth)),
+        "strokes": int(walked.memory.strokes[-1]),
+        "walk_s": float(walked.time[last]),
+        "speed_mm_s": 1e3 * length / float(walked.time[last]),
+        "yaw_deg": float(yaw(walked)[-1]),
+        "penetration_max_radii": float(np.max(walked.ground_depth)),
     }
-    notes = list(octopus.notes)
+    notes = list(animal.notes)
     if not arrived.any():
         notes.append(f"it did not arrive within {strokes} strokes; {metrics['end_error_mm']:.0f} mm were left")
     title = f"octopus-walk-path: {length:.3g} m in {metrics['strokes']} strokes"
     lines = (Line("waypoints", np.column_stack([path, np.zeros(len(path))]), color=(70, 110, 60), width=0.0015),)
     return Outcome(
         metrics,
-        figure=lambda file: _draw(file, rows, seen, octopus, path, off, title),
-        replay=lambda file: replay(file, rows, seen, octopus, title, lines),
+        figure=lambda file: _draw(file, walked, path, off, title),
+        replay=lambda file: walked.replay(file, title, lines=lines),
         sim_seconds=seconds,
         dt=dt,
-        steps=every * (len(rows.time) - 1),
+        steps=every * (len(walked) - 1),
         notes=notes,
     )
+
+
+def _sensors(run: Run) -> Sensors:
+    """How well the octopus knows where it is."""
+    settings = run.settings
+    rate = settings.pose_rate_hz or None
+    sense = Sensor(
+        noise=1e-3 * settings.pose_noise_mm,
+        turn_noise=float(np.deg2rad(settings.heading_noise_deg)),
+        rate=rate,
+        delay=settings.pose_delay_s,
+        dropout=settings.pose_dropout,
+    )
+    return Sensors(pose=sense, seed=run.seed)
 
 
 def _waypoints(settings) -> np.ndarray:
@@ -86,18 +96,19 @@ def distance_to(points: np.ndarray, path: np.ndarray) -> np.ndarray:
     return np.linalg.norm(points[:, None] - nearest, axis=-1).min(axis=1)
 
 
-def _draw(file: Path, rows: Rows, seen: Seen, octopus: Animal, path: np.ndarray, off: np.ndarray, title: str) -> None:
+def _draw(file: Path, walked: Trajectory, path: np.ndarray, off: np.ndarray, title: str) -> None:
     """The path, the way, and how far apart they were."""
     figure = figures.new_figure(12.0, 6.0)
     figure.suptitle(title, x=0.01, ha="left", fontsize=11)
     grid = figure.add_gridspec(2, 2)
     axes = figure.add_subplot(grid[:, 0])
-    draw_above(axes, rows, len(rows.time) - 1, seen, octopus)
+    drawing.draw_above(axes, walked, len(walked) - 1)
     axes.plot(*(1e3 * path).T, "--", color=figures.COLORS[2], linewidth=1.0)
+    figures.style_axes(axes, f"from above, {walked.time[-1]:.0f} s", "x [mm]", "y [mm]")
     axes = figure.add_subplot(grid[0, 1])
-    axes.plot(rows.time[: len(off)], 1e3 * off, color=figures.COLORS[0])
+    axes.plot(walked.time[: len(off)], 1e3 * off, color=figures.COLORS[0])
     figures.style_axes(axes, "distance from the path", "time [s]", "[mm]")
     axes = figure.add_subplot(grid[1, 1])
-    axes.plot(rows.time, yaw(rows), color=figures.COLORS[1])
+    axes.plot(walked.time, yaw(walked), color=figures.COLORS[1])
     figures.style_axes(axes, "turn of the body", "time [s]", "[deg]")
     figures.save(figure, file)

@@ -8,8 +8,9 @@ from jaxtyping import Array, Bool, Float
 from hydrostat.errors import InputError
 from hydrostat.lie import small
 from hydrostat.mechanics.energy import composite_inertia, external_wrench, masses, momentum
-from hydrostat.mechanics.model import Inputs
-from hydrostat.stepping.base import AbstractStepper, Stepped, acting, nodes_of, positions, velocities
+from hydrostat.mechanics.robot import Inputs
+from hydrostat.mechanics.state import nodes_of
+from hydrostat.stepping.base import AbstractStepper, Stepped, acting, positions, velocities
 
 _CANCELLED = 1e-9  # of the forces' sizes: what rounding leaves of a sum that is zero
 _STRUCK = 0.01  # of all momenta together: more than the error of any sensible step
@@ -53,7 +54,7 @@ def _held_from_outside(model, state, time, inputs) -> Bool[Array, ""]:
     """Whether the surroundings push the robot as a whole."""
     given = acting(model, state, time, inputs)
     assert given.surroundings is not None
-    push = given.surroundings.forces(nodes_of(model, positions(state), velocities(state), given)).force
+    push = given.surroundings.forces(nodes_of(model, state, given)).force
     return small.norm(jnp.sum(push, 0)) > _CANCELLED * jnp.sum(small.norm(push))
 
 

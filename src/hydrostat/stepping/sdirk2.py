@@ -8,7 +8,8 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 
 from hydrostat.mechanics.dynamics import factor, residual, solve
-from hydrostat.mechanics.motion import branches, like_coordinates, split
+from hydrostat.mechanics.motion import like_coordinates
+from hydrostat.mechanics.robot import split
 from hydrostat.stepping.base import AbstractStepper, Stepped, acting, combine, moved, positions, velocities
 
 GAMMA = 1.0 - 0.5**0.5
@@ -200,7 +201,7 @@ def _left(last, theta):
 
 def _changing(model, given) -> bool:
     """Whether the operator can change much within a step: contact comes and goes, wires go slack."""
-    by_length = any(arm.wires is not None and arm.wires.stiffness is not None for arm in branches(model))
+    by_length = any(arm.wires is not None and arm.wires.stiffness is not None for arm in model.each)
     return by_length or (given.surroundings is not None and given.surroundings.abrupt)
 
 
@@ -213,6 +214,6 @@ def _size(model, delta, c_q):
     """The largest change of a position: strains times lengths, and the base."""
     turns = [
         jnp.max(jnp.abs(arm.arm.segments.scale[:, None] * part))
-        for arm, part in zip(branches(model), split(model, delta.q), strict=True)
+        for arm, part in zip(model.each, split(model, delta.q), strict=True)
     ]
     return c_q * jnp.max(jnp.stack([*turns, jnp.max(jnp.abs(delta.base))]))

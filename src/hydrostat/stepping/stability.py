@@ -6,14 +6,14 @@ from jax.flatten_util import ravel_pytree
 
 from hydrostat.compiling import quick_jit
 from hydrostat.mechanics.dynamics import accelerations
-from hydrostat.mechanics.model import AnyModel, Inputs
-from hydrostat.stepping.base import State, positions, velocities
+from hydrostat.mechanics.robot import Inputs, Robot
+from hydrostat.mechanics.state import RobotState, positions, velocities
 
 _TURNS = 60  # of the power iteration; the largest frequency comes within a few percent
 _SAFETY = 0.95
 
 
-def largest_step(model: AnyModel, state: State, inputs: Inputs, reach: float) -> float:
+def largest_step(model: Robot, state: RobotState, inputs: Inputs, reach: float) -> float:
     """The largest stable step [s] of a method that is stable while dt times the fastest rate [1/s] is below `reach`."""
     if model.free_base:
         inputs = inputs._replace(base_pose=state.base_pose)
@@ -22,7 +22,7 @@ def largest_step(model: AnyModel, state: State, inputs: Inputs, reach: float) ->
 
 
 @quick_jit
-def _fastest_rate(model: AnyModel, state: State, inputs: Inputs):
+def _fastest_rate(model: Robot, state: RobotState, inputs: Inputs):
     """The largest rate at which a small disturbance grows, falls or swings [1/s], by power iteration.
 
     The disturbance (dx, dv) obeys dx' = dv, dv' = A dx + B dv, of which only products with vectors are needed.

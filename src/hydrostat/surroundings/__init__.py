@@ -1,51 +1,49 @@
-"""What surrounds an arm: water, shapes to touch, and the contact with them and between arms."""
+"""What surrounds a robot: water, ground, suckers, free objects, obstacles, and arms that touch each other."""
 
-from hydrostat.mechanics.nodes import Nodes
-from hydrostat.surroundings.contact import (
-    ContactLaw,
-    NodeContact,
-    PointContact,
-    Reactions,
-    combined,
-    contact_with_shapes,
-)
-from hydrostat.surroundings.contacts import Contacts
-from hydrostat.surroundings.pairs import (
-    Candidates,
-    CapsuleGap,
-    CapsulePairs,
-    Closest,
-    capsule_gap,
-    closest_points,
-    contact_between_capsules,
-    find_candidates,
-)
+from hydrostat.mechanics.nodes import AbstractForces, NodeForces, Nodes
+from hydrostat.surroundings.arm_contact import FLESH, ArmContact
+from hydrostat.surroundings.ball_grip import BallState
+from hydrostat.surroundings.base import AbstractSurroundings, Commands, Environment, Place, Together
+from hydrostat.surroundings.contact import ContactLaw, NodeContact, PointContact, Reactions, contact_with_shapes
+from hydrostat.surroundings.ground import GROUND, Ground
+from hydrostat.surroundings.jet import Jet, JetState
+from hydrostat.surroundings.objects import Ball, ObjectState
+from hydrostat.surroundings.obstacles import Obstacles
 from hydrostat.surroundings.shapes import AbstractShape, Box, Capsule, Plane, Sphere, Surface
-from hydrostat.surroundings.water import Together, Water
+from hydrostat.surroundings.suckers import Attachment, Suckers
+from hydrostat.surroundings.water import Water
 
 __all__ = [
+    "FLESH",
+    "GROUND",
+    "AbstractForces",
     "AbstractShape",
+    "AbstractSurroundings",
+    "ArmContact",
+    "Attachment",
+    "Ball",
+    "BallState",
     "Box",
-    "Candidates",
     "Capsule",
-    "CapsuleGap",
-    "CapsulePairs",
-    "Closest",
+    "Commands",
     "ContactLaw",
-    "Contacts",
+    "Environment",
+    "Ground",
+    "Jet",
+    "JetState",
     "NodeContact",
+    "NodeForces",
     "Nodes",
+    "ObjectState",
+    "Obstacles",
+    "Place",
     "Plane",
     "PointContact",
     "Reactions",
     "Sphere",
+    "Suckers",
     "Surface",
     "Together",
     "Water",
-    "capsule_gap",
-    "closest_points",
-    "combined",
-    "contact_between_capsules",
     "contact_with_shapes",
-    "find_candidates",
 ]

@@ -12,14 +12,14 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from hydrostat.lie import small
-from hydrostat.mechanics.nodes import AbstractSurroundings, NodeForces, Nodes, on_displacements, shares
+from hydrostat.mechanics.nodes import AbstractForces, NodeForces, Nodes, on_displacements, shares
 from hydrostat.surroundings.contact import ContactLaw
 from hydrostat.surroundings.pairs import closest_points
 
 _CLEAR = 1e-9  # m, below which two points have no direction from one to the other
 
 
-class OwnContact(AbstractSurroundings):
+class OwnContact(AbstractForces):
     """The forces of all pairs that touch where the nodes are expected at a step's end, and what resists another motion.
 
     Pairs couple four nodes, which a step's operator cannot hold. So each node is held to the velocity it is expected to
@@ -61,12 +61,13 @@ class Pressed(NamedTuple):
         return Pressed(jnp.zeros((count, 3)), jnp.zeros((count, 3, 3)))
 
 
-def own_contact(law: ContactLaw, nodes: Nodes, neighbours: int, dt, arms: int = 1) -> OwnContact:
+def own_contact(law: ContactLaw, nodes: Nodes, neighbours: int, dt, rows: tuple[int, ...]) -> OwnContact:
     """The pairs that may touch with the nodes about here.
 
     **Arguments:** `dt`: how long the step is [s]; `neighbours`: how many places along an arm two capsules must be
-    apart to touch; `arms`: how many arms of equal numbers of nodes these are.
+    apart to touch; `rows`: how many nodes each arm has.
     """
+    arms = len(rows)
     found = _between_arms(law, shares(nodes, arms), arms, neighbours, dt)
     found = jax.tree.map(lambda y: y.reshape(-1, *y.shape[2:]), found)
     resisting = on_displacements(found.resisting)
@@ -75,20 +76,20 @@ def own_contact(law: ContactLaw, nodes: Nodes, neighbours: int, dt, arms: int = 
 
 
 def body_contact(
-    law: ContactLaw, nodes: Nodes, body: Nodes, apart: int, dt, arms: int
+    law: ContactLaw, nodes: Nodes, body: Nodes, apart: int, dt, along: np.ndarray
 ) -> tuple[OwnContact, OwnContact]:
     """What arms and the ball that carries them do to each other, on the nodes and on the ball.
 
     Along the line between their centres alone: wet skin slides on wet skin, and no angular momentum is made.
 
     **Arguments:** `body`: the ball as one node; `apart`: from which of its places on an arm can touch, those before
-    being where it is attached.
+    being where it is attached; `along`: which place along its arm each node has.
     """
     away = nodes.position - body.position
     distance = jnp.maximum(small.norm(away), _CLEAR)
     normal = away / distance[:, None]
     out = small.dot(nodes.velocity - body.velocity, normal)
-    free = np.tile(np.arange(len(nodes.radius) // arms) >= apart, arms).astype(float)
+    free = (along >= apart).astype(float)
     f, k, c = (free * y for y in law.pressed(body.radius + nodes.radius - distance, out))
     force = f[:, None] * normal
     # As for pairs of capsules: each of the two is held by twice what the pair resists with.

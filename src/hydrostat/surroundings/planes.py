@@ -11,12 +11,12 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from hydrostat.lie import small
-from hydrostat.mechanics.nodes import AbstractSurroundings, NodeForces, Nodes, copies, shares
+from hydrostat.mechanics.nodes import AbstractForces, NodeForces, Nodes, copies, shares
 from hydrostat.surroundings.contact import ContactLaw, NodeContact, NodeSums, PointContact
 from hydrostat.surroundings.shapes import AbstractShape
 
 
-class Planes(AbstractSurroundings):
+class Planes(AbstractForces):
     """For each of n nodes, m planes that it must not pass."""
 
     law: ContactLaw

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Float
 
@@ -39,9 +40,18 @@ def scalar(name: str, *, positive: bool = True):
 
     def convert(value) -> Float[Array, ""]:
         array = _array(name, value, (), "a positive number" if positive else "zero or a positive number")
-        if not isinstance(array, Tracer) and not (array > 0.0 if positive else array >= 0.0):
+        if not isinstance(array, Tracer) and not (float(array) > 0.0 if positive else float(array) >= 0.0):
             raise InputError(f"`{name}` must be {bound}; got {float(array):g}")
         return array
+
+    return convert
+
+
+def finite(name: str):
+    """A converter of a field to a finite number; a traced value is taken as it is."""
+
+    def convert(value) -> Float[Array, ""]:
+        return _array(name, value, (), "a finite number")
 
     return convert
 
@@ -223,7 +233,8 @@ def _array(name: str, value, shape: tuple[int, ...], wanted: str) -> Array:
         array = jnp.asarray(value, float)
     except (TypeError, ValueError):
         raise InputError(f"`{name}` must be {wanted}; got {shown(value)}") from None
-    finite = isinstance(array, Tracer) or bool(jnp.all(jnp.isfinite(array)))
+    # Looked at outside of whatever is being traced.
+    finite = isinstance(array, Tracer) or bool(np.all(np.isfinite(np.asarray(array))))
     if array.shape != shape or not finite:
         raise InputError(f"`{name}` must be {wanted}; got {shown(value)}")
     return array

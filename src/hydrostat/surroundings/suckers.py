@@ -1,13 +1,4 @@
-"""Suckers: springs with dampers between nodes of an arm and the material of a ball that they hold.
-
-A sucker ties the node's centre to the point of the ball's frame where it was when it took hold: the spring starts from
-nothing, the damper from the velocity at which the two met. Whatever pulls them apart by d, along or across, is resisted
-with k d + c d'. What one loses of linear momentum the other gains. Of angular momentum that holds for the spring, which
-pulls along d; the damper, whose force acts on either at its own end, leaves c d x d' per time, little while d is.
-
-Within a step the ball answers: its motion follows from the nodes', implicitly, so that a light arm with a heavy load
-needs no small steps.
-"""
+"""Suckers: springs with dampers between nodes of an arm and what they hold, the ground or a free object."""
 
 from typing import NamedTuple
 
@@ -15,8 +6,9 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from hydrostat.lie import small, so3
-from hydrostat.mechanics.nodes import AbstractSurroundings, NodeForces, Nodes, copies, on_displacements, shares
+from hydrostat.lie import small
+from hydrostat.mechanics.nodes import AbstractForces, NodeForces, Nodes, copies, on_displacements, shares
+from hydrostat.surroundings.base import AbstractSurroundings, Commands, Environment, Place
 from hydrostat.surroundings.shapes import scalar
 
 STIFFNESS = 98.0
@@ -28,8 +20,28 @@ SUCTION = 100e3
 _WIDTH = 0.7  # of a sucker over that of the arm, assumed
 
 
-class SuckerLaw(eqx.Module):
-    """What the suckers of an arm can do."""
+class Attachment(NamedTuple):
+    """Which contact nodes' suckers hold something."""
+
+    held: Float[Array, " n"]
+    """1 where a sucker holds, else 0."""
+    anchor: Float[Array, "n 3"]
+    """Where: of the ground, the node's centre when it took hold, in the world; of an object, in its own axes [m]."""
+    pull: Float[Array, " n"]
+    """How hard each sucker is pulled [N]."""
+
+    @staticmethod
+    def nowhere(count: int) -> "Attachment":
+        """None of so many nodes holds."""
+        return Attachment(jnp.zeros(count), jnp.zeros((count, 3)), jnp.zeros(count))
+
+
+class Suckers(AbstractSurroundings):
+    """Suckers on the arms, which take hold of the ground and of free objects within their reach when they are told to.
+
+    Whatever pulls a node and what it holds apart by d, along or across, is resisted with k d + c d'. A sucker lets go
+    by command, or when it is pulled harder than its suction holds.
+    """
 
     stiffness: Float[Array, ""] = eqx.field(converter=scalar("stiffness"), default=STIFFNESS)
     """[N/m]"""
@@ -44,106 +56,52 @@ class SuckerLaw(eqx.Module):
         """The force at which a sucker of a node of some radius lets go [N]."""
         return self.suction * jnp.pi * (_WIDTH * radius) ** 2
 
+    def init(self, environment: Environment) -> Attachment:
+        """Nothing is held."""
+        return Attachment.nowhere(environment.count)
 
-class BallState(NamedTuple):
-    """Where a ball is and how it moves."""
+    def begin(self, state: Attachment, place: Place, environment: Environment, commands: Commands, dt):
+        """Suckers let go of the ground by command or torn off, others take hold of it."""
+        del dt
+        if environment.ground is None:
+            return state, None
+        nodes = place.nodes
+        kept = state.held * commands.grip * jnp.where(state.pull > self.pull_off(nodes.radius), 0.0, 1.0)
+        near = nodes.position[:, 2] - nodes.radius - environment.ground.height <= self.reach
+        new = (1.0 - state.held) * commands.grip * jnp.where(near, 1.0, 0.0)
+        held, anchor = kept + new, jnp.where(new[:, None] > 0.0, nodes.position, state.anchor)
+        forces = GroundGrip(self.stiffness, self.damping, held, anchor)
+        return Attachment(held, anchor, state.pull), forces
 
-    position: Float[Array, " 3"]
-    rotation: Float[Array, "3 3"]
-    velocity: Float[Array, " 3"]
-    spin: Float[Array, " 3"]
-    """Angular velocity in world axes [rad/s]."""
+    def finish(self, state: Attachment, forces, place: Place, environment: Environment, dt) -> Attachment:
+        """How hard they are pulled now."""
+        del environment, dt
+        if forces is None:
+            return state
+        return state._replace(pull=small.norm(forces.forces(place.nodes).force))
 
 
-class Suckers(AbstractSurroundings):
-    """Suckers that hold a ball during a step.
+class GroundGrip(AbstractForces):
+    """Springs with dampers from nodes to the points of the ground that their suckers hold."""
 
-    With u = (v, w) the ball's twist at the end of the step, G = [1 | -hat(r)] of each lever r, k and c of a sucker and
-    e = dt k + c, the ball obeys (M + dt e sum G^T G) u = M u_0 + dt (its other loads) + dt sum G^T b, where
-    b = k (node - anchor) + c (its velocity), the anchor as at the step's begin; a node is pulled by e G u - b.
-    """
-
-    law: SuckerLaw
-    ball: BallState
-    """At the step's begin."""
+    stiffness: Float[Array, ""]
+    damping: Float[Array, ""]
     held: Float[Array, " n"]
-    """1 where a sucker holds, else 0."""
-    lever: Float[Array, "n 3"]
-    """From the ball's centre to what each holds, in world axes [m]."""
-    inertia: Float[Array, " 6"]
-    """Mass, mass, mass and moments of inertia of the ball."""
-    resisting: Float[Array, "6 6"]
-    """What else resists its motion, per second [N s/m]."""
-    loads: Float[Array, " 6"]
-    """Its other loads, force and torque."""
-    dt: Float[Array, ""]
-    """Since the step's begin [s]."""
-    inverse: Float[Array, "6 6"]
-    """Of the matrix above."""
-    known: Float[Array, " 6"]
-    """M u_0 + dt (its other loads)."""
-
-    def after(self, elapsed) -> "Suckers":
-        """The ball answers after the time that has passed: where it will be at the step's end, it would pull ahead."""
-        return hold(self.law, self.ball, self.held, self.lever, self.inertia, self.resisting, self.loads, elapsed)
+    anchor: Float[Array, "n 3"]
 
     @property
     def abrupt(self) -> bool:
         """They take hold and let go between steps."""
         return False
 
-    def by_arm(self, arms: int) -> "Suckers":
-        """What each arm holds: exact while one arm alone holds the ball, whose answer needs all that hold it."""
-        own = copies(self, arms)
-        parts = shares((self.held, self.lever), arms)
-        return eqx.tree_at(lambda one: (one.held, one.lever), own, parts)
-
-    def _answer(self, nodes: Nodes):
-        """The ball's twist at the end of the step, and how each node is pulled."""
-        apart = nodes.position - self.ball.position - self.lever
-        b = self.held[:, None] * (self.law.stiffness * apart + self.law.damping * nodes.velocity)
-        gathered = jnp.concatenate([jnp.sum(b, 0), jnp.sum(small.cross(self.lever, b), 0)])
-        u = small.matvec(self.inverse, self.known + self.dt * gathered)
-        there = u[:3] + small.cross(jnp.broadcast_to(u[3:], self.lever.shape), self.lever)
-        stiff = self.dt * self.law.stiffness + self.law.damping
-        return u, self.held[:, None] * stiff * there - b
+    def by_arm(self, arms: int) -> "GroundGrip":
+        """What each arm holds."""
+        return GroundGrip(*copies((self.stiffness, self.damping), arms), *shares((self.held, self.anchor), arms))
 
     def forces(self, nodes: Nodes) -> NodeForces:
         """The pull on every node."""
-        _, force = self._answer(nodes)
-        stiff = self.dt * self.law.stiffness + self.law.damping
-        G = _levers(self.lever)
-        eased = small.matmul(G, small.matmul(self.inverse, jnp.swapaxes(G, -1, -2)))
-        own = self.held[:, None, None] * (jnp.eye(3) - self.dt * stiff * eased)
-        stiffness, damping = (on_displacements(factor * own) for factor in (self.law.stiffness, self.law.damping))
-        return NodeForces(force, jnp.zeros_like(force), stiffness, damping)
-
-    def moved(self, nodes: Nodes) -> BallState:
-        """The ball at the end of a step that ended with the nodes here."""
-        u, _ = self._answer(nodes)
-        rotation = small.matmul(so3.exp(self.dt * u[3:]), self.ball.rotation)
-        return BallState(self.ball.position + self.dt * u[:3], rotation, u[:3], u[3:])
-
-    def pulls(self, nodes: Nodes) -> Float[Array, " n"]:
-        """How hard each sucker is pulled [N]."""
-        return small.norm(self._answer(nodes)[1])
-
-
-def _levers(lever: Float[Array, "n 3"]) -> Float[Array, "n 3 6"]:
-    """G: the velocity of the points per twist (v, w) of the ball."""
-    return jnp.concatenate([jnp.broadcast_to(jnp.eye(3), (len(lever), 3, 3)), -so3.hat(lever)], -1)
-
-
-def hold(law: SuckerLaw, ball: BallState, held, lever, inertia: Float[Array, " 6"], resisting, loads, dt) -> Suckers:
-    """The suckers so many seconds into a step.
-
-    **Arguments:** `inertia`: mass and moment of inertia, (v, w); `resisting`: what else resists the ball's motion
-    (6, 6); `loads`: force and torque on it (6,).
-    """
-    G = _levers(lever)
-    stiff = dt * (dt * law.stiffness + law.damping)
-    ties = jnp.sum(held[:, None, None] * small.matmul(jnp.swapaxes(G, -1, -2), G), 0)
-    inverse = small.inverse_positive(jnp.diag(inertia) + dt * resisting + stiff * ties)
-    twist = jnp.concatenate([ball.velocity, ball.spin])
-    known = inertia * twist + dt * (small.matvec(resisting, twist) + loads)
-    return Suckers(law, ball, held, lever, inertia, resisting, loads, jnp.asarray(dt, float), inverse, known)
+        k, c = self.stiffness, self.damping
+        held = self.held[:, None]
+        force = held * (k * (self.anchor - nodes.position) - c * nodes.velocity)
+        one = held[..., None] * jnp.eye(3)
+        return NodeForces(force, jnp.zeros_like(force), on_displacements(k * one), on_displacements(c * one))

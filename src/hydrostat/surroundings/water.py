@@ -10,13 +10,14 @@ incidence, C_D = C_n sin^3 + pi C_t cos^3 and C_L = C_n sin^2 cos - pi C_t cos^2
 only take energy from what moves through still water. Added mass is part of the inertia: see `mechanics.added_mass`.
 """
 
-import jax
 import jax.numpy as jnp
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
 from hydrostat.lie import small
-from hydrostat.mechanics.nodes import AbstractSurroundings, Entrained, NodeForces, Nodes, copies, on_displacements
+from hydrostat.mechanics.nodes import AbstractForces, Entrained, NodeForces, Nodes, copies, on_displacements
+from hydrostat.mechanics.robot import BodyShape
+from hydrostat.surroundings.base import AbstractSurroundings, Commands, Environment, OnBody, Place, Together
 
 DENSITY = 1022.0
 """Of sea water [kg/m^3], after Yekutieli et al. 2005."""
@@ -28,8 +29,8 @@ ADDED_MASS = 1.0
 """Added-mass coefficient of a cylinder that moves across its axis (Lamb, Hydrodynamics, art. 68)."""
 
 
-class Water(AbstractSurroundings):
-    """Still water, or a current that is the same everywhere."""
+class Water(AbstractForces, AbstractSurroundings):
+    """Still water, or a current that is the same everywhere: drag, buoyancy and, where asked for, added mass."""
 
     density: Float[Array, ""]
     normal: Float[Array, ""]
@@ -60,6 +61,13 @@ class Water(AbstractSurroundings):
         """The water that arms carry along."""
         return None if self.added_mass is None else Entrained(self.added_mass * self.density, self.current)
 
+    def begin(self, state, place: Place, environment: Environment, commands: Commands, dt):
+        """Drag on the arms, and on the body that carries them."""
+        del place, commands, dt
+        if environment.body is None:
+            return state, self
+        return state, Together((self, OnBody(BodyDrag(self, environment.body), environment.body.radius)))
+
     def by_arm(self, arms: int) -> "Water":
         """The same water for each."""
         return copies(self, arms)
@@ -84,38 +92,23 @@ class Water(AbstractSurroundings):
         return NodeForces(force, jnp.zeros_like(force), jnp.zeros_like(damping), damping)
 
 
-class Together(AbstractSurroundings):
-    """Several surroundings at once."""
+class BodyDrag(AbstractForces):
+    """Drag on a body as a ball."""
 
-    parts: tuple[AbstractSurroundings, ...]
+    water: Water
+    body: BodyShape
 
     @property
     def abrupt(self) -> bool:
-        """Whether any of them is."""
-        return any(part.abrupt for part in self.parts)
-
-    def prepare(self, nodes: Nodes) -> "Together":
-        """All of them, readied."""
-        return Together(tuple(part.prepare(nodes) for part in self.parts))
-
-    def after(self, elapsed) -> "Together":
-        """All of them, into a step."""
-        return Together(tuple(part.after(elapsed) for part in self.parts))
-
-    def entrained(self) -> Entrained | None:
-        """The water that arms carry along; there is one water at most."""
-        return next((water for part in self.parts if (water := part.entrained()) is not None), None)
-
-    def by_arm(self, arms: int) -> "Together":
-        """All of them, for each arm."""
-        return Together(tuple(part.by_arm(arms) for part in self.parts))
-
-    def on_body(self, body: Nodes) -> NodeForces | None:
-        """The sum of their forces on the body."""
-        each = [forces for part in self.parts if (forces := part.on_body(body)) is not None]
-        return jax.tree.map(lambda *values: sum(values[1:], start=values[0]), *each) if each else None
+        """It changes as slowly as velocities do."""
+        return False
 
     def forces(self, nodes: Nodes) -> NodeForces:
-        """The sums of their forces."""
-        each = [part.forces(nodes) for part in self.parts]
-        return jax.tree.map(lambda *values: sum(values[1:], start=values[0]), *each)
+        """Against the motion through the water, with the square of its speed."""
+        flow = self.water.current - nodes.velocity
+        speed = small.norm(flow)
+        drag = 0.5 * self.water.density * self.body.drag * jnp.pi * self.body.radius**2
+        unit = flow / jnp.maximum(speed, 1e-12)[:, None]
+        linear = (drag * speed)[:, None, None] * (jnp.eye(3) + unit[:, :, None] * unit[:, None, :])
+        force, damping = drag * speed[:, None] * flow, on_displacements(linear)
+        return NodeForces(force, jnp.zeros_like(force), jnp.zeros_like(damping), damping)

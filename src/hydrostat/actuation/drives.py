@@ -1,0 +1,93 @@
+"""The actuators of a robot: muscles that answer with a lag, tendons of given tension or length, legs, torques."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from hydrostat.actuation.base import AbstractActuator
+from hydrostat.actuation.legs import generalised_forces
+from hydrostat.mechanics.model import relaxed
+from hydrostat.mechanics.robot import Inputs, PerArm, Robot, joined
+
+
+class MuscleDrive(AbstractActuator):
+    """Muscles whose activation follows what is commanded with a lag; its state is the activation, 0 to 1.
+
+    Within a step the activation goes straight from its value at the begin to that at the end: a stair would make what
+    is stiff enough to follow at once, as a volume is, leap at every step. The lag is exact for a command that is held.
+    """
+
+    lag: Float[Array, ""]
+    """[s]"""
+    gains: PerArm
+    """Of every muscle (n, m): 1 for a perfect arm."""
+
+    @staticmethod
+    def of(robot: Robot, gains: PerArm | None = None) -> "MuscleDrive":
+        """The muscles of a robot; gains are 1 when not given."""
+        times = [arm.activation_time for arm in robot.each if arm.activation_time is not None]
+        perfect = joined(robot, [1.0 + relaxed(arm) for arm in robot.each])
+        return MuscleDrive(times[0] if times else jnp.zeros(()), perfect if gains is None else gains)
+
+    def init(self, robot: Robot) -> PerArm:
+        """Relaxed."""
+        del robot
+        return jax.tree.map(jnp.zeros_like, self.gains)
+
+    def advance(self, state: PerArm, command: PerArm | None, dt) -> PerArm:
+        """The activation approaches what is commanded times the gain."""
+        kept = jnp.where(self.lag > 0.0, jnp.exp(-dt / jnp.maximum(self.lag, 1e-9)), 0.0)
+
+        def approach(now, gain, wanted):
+            aim = jnp.clip(gain * wanted, 0.0, 1.0)
+            return aim + (now - aim) * kept
+
+        wanted = jax.tree.map(jnp.zeros_like, state) if command is None else command
+        return jax.tree.map(approach, state, self.gains, wanted)
+
+    def apply(self, inputs: Inputs, command: PerArm | None, before: PerArm, after: PerArm, share) -> Inputs:
+        """The activation within the step."""
+        del command
+        return inputs._replace(activation=jax.tree.map(lambda a, b: a + share * (b - a), before, after))
+
+
+class TendonDrive(AbstractActuator):
+    """Tendons that are held at a tension, or at a length. A tendon cannot push: below zero its tension is zero."""
+
+    by_length: bool = eqx.field(static=True)
+
+    def apply(self, inputs: Inputs, command: PerArm | None, before, after, share) -> Inputs:
+        """The tensions [N] or the lengths [m]; tendons that are not driven are slack."""
+        del before, after, share
+        if command is None:
+            return inputs
+        return inputs._replace(
+            wires=command if self.by_length else jax.tree.map(lambda t: jnp.where(t < 0.0, 0.0, t), command)
+        )
+
+
+class TorqueDrive(AbstractActuator):
+    """Generalised forces on the coordinates, such as an ideal motor at every joint would give."""
+
+    def apply(self, inputs: Inputs, command: PerArm | None, before, after, share) -> Inputs:
+        """The forces."""
+        del before, after, share
+        if command is None:
+            return inputs
+        return inputs._replace(torque=jax.tree.map(jnp.add, inputs.torque, command))
+
+
+class LegDrive(AbstractActuator):
+    """The legs of a chain of platforms: forces along them, as they stand when the step begins."""
+
+    robot: Robot
+
+    def generalised(self, q: Float[Array, "n 6"], force: Float[Array, "n 6"]) -> Float[Array, "n 6"]:
+        """What forces along the legs [N] do to the coordinates."""
+        return generalised_forces(self.robot.arm.segments, q, force)
+
+    def apply(self, inputs: Inputs, command: PerArm | None, before, after, share) -> Inputs:
+        """The generalised forces; `command` has become those before the step (`generalised`)."""
+        del before, after, share
+        return inputs if command is None else inputs._replace(torque=jax.tree.map(jnp.add, inputs.torque, command))

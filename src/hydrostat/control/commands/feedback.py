@@ -1,0 +1,144 @@
+"""Commands with feedback: the arm reaches for a point, or fetches what it holds, whatever load and current do.
+
+They plan a course of shapes when they are attached, and follow it by proprioception (`control.feedback`).
+"""
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from hydrostat import errors
+from hydrostat.control.base import Controller, Recipe
+from hydrostat.control.feedback import Course, KnownArm, make_servo, shape_to_point, tabulated
+from hydrostat.control.timing import hold, steps_per_decision
+from hydrostat.errors import InputError, shown
+from hydrostat.lie import small
+from hydrostat.surroundings.objects import Ball
+from hydrostat.surroundings.suckers import Suckers
+from hydrostat.system import System
+
+_FETCHES_AT = 0.55  # of the arm: where it holds what it fetches
+_MOUTH = (0.02, 0.125)  # of the arm: how far before and beside the base the held place is brought
+_TAKES = 0.1  # s, when suckers shall hold what is fetched
+
+
+class ReachTo(Recipe):
+    """The tip of a single arm goes to a point, by what the arm observes of its shape.
+
+    ReachTo((0.15, 0.05, 0.1), seconds=1.5)
+    """
+
+    target: Float[Array, " 3"]
+    """In the world [m]."""
+    seconds: float
+    """How long the motion takes [s]."""
+    rate: float
+    stiffen: float
+    period: float
+    known: KnownArm | None
+
+    def __init__(
+        self,
+        target,
+        seconds: float = 2.0,
+        *,
+        rate: float = 16.0,
+        stiffen: float = 0.1,
+        period: float = 5e-3,
+        known: KnownArm | None = None,
+    ):
+        """**Arguments:** `target`: in the world [m]; `seconds`: how long the motion takes; `rate`: how fast errors
+        fade [1/s]; `stiffen`: co-contraction of all muscles; `period`: from one decision to the next [s]; `known`: the
+        arm as the controller knows it, the system's own in still water when not given.
+        """
+        self.target = jnp.asarray(target, float)
+        if self.target.shape != (3,):
+            raise InputError(f"`target` must be three numbers; got {shown(target)}")
+        self.seconds = errors.number("seconds", seconds, above=0.0)
+        self.rate = errors.number("rate", rate, above=0.0)
+        self.stiffen = errors.number("stiffen", stiffen, least=0.0, most=0.5)
+        self.period = errors.number("period", period, above=0.0)
+        self.known = known
+
+    def attach(self, system: System, dt: float) -> Controller:
+        """The servo along a course from the straight arm to one whose tip is at the target."""
+        known = _known("ReachTo", self.known, system)
+        bent = shape_to_point(known.arm.arm, self.target)
+        none = jnp.zeros((2, len(bent)))
+        times = jnp.array([0.0, self.seconds])
+        course = Course(times, jnp.stack([jnp.zeros_like(bent), bent]), none, jnp.zeros(2))
+        return _servo(system, known, course, self.seconds, dt, self)
+
+
+class FetchTo(Recipe):
+    """A single arm takes hold of the free object beneath it, where there is one, and brings it beside its mouth.
+
+    Without an object it is the tip that is brought there. The controller counts the load's mass with the arm's: drawn
+    as if it were light, the load would swing for seconds.
+    """
+
+    seconds: float
+    """How long the motion takes, from when the object is held [s]."""
+    rate: float
+    stiffen: float
+    period: float
+    known: KnownArm | None
+
+    def __init__(
+        self,
+        seconds: float = 6.0,
+        *,
+        rate: float = 6.5,
+        stiffen: float = 0.3,
+        period: float = 4e-3,
+        known: KnownArm | None = None,
+    ):
+        """**Arguments:** as those of `ReachTo`."""
+        self.seconds = errors.number("seconds", seconds, above=0.0)
+        self.rate = errors.number("rate", rate, above=0.0)
+        self.stiffen = errors.number("stiffen", stiffen, least=0.0, most=0.5)
+        self.period = errors.number("period", period, above=0.0)
+        self.known = known
+
+    def attach(self, system: System, dt: float) -> Controller:
+        """The servo along a course that waits for a touch and then brings the segment that holds beside the base."""
+        known = _known("FetchTo", self.known, system)
+        arm, ball = known.arm.arm, system.part(Ball)
+        n = arm.count
+        count = n if ball is None else max(1, round(_FETCHES_AT * n))
+        axis = arm.T_world_base.rotation[:, 2]
+        up = jnp.array([0.0, 0.0, 1.0])
+        side = small.cross(up, axis)
+        size = small.norm(side)
+        side = jnp.where(size > 1e-6, side / jnp.maximum(size, 1e-6), jnp.array([0.0, 1.0, 0.0]))
+        point = arm.T_world_base.position + arm.length * (_MOUTH[0] * axis + _MOUTH[1] * side)
+        straight = arm.straight()
+        bent = straight.at[:count].set(shape_to_point(arm.first(count), point))
+        grip = jnp.asarray(np.arange(n) == count - 1, float)
+        ends = _TAKES + self.seconds
+        course = Course(
+            jnp.array([0.0, _TAKES, ends]),
+            jnp.stack([straight, straight, bent]),
+            jnp.stack([grip] * 3),
+            jnp.array([0.0, 0.0 if ball is None else 1.0, 0.0]),
+        )
+        if ball is not None:
+            known = known.carrying(count / n, ball.mass)
+        return _servo(system, known, course, ends, dt, self)
+
+
+def _known(name: str, known: KnownArm | None, system: System) -> KnownArm:
+    """The arm as the controller knows it."""
+    if not system.robot.single:
+        raise InputError(f"`{name}` is for a single arm; {system.robot.name} has {system.robot.count}")
+    return KnownArm.of(system) if known is None else known
+
+
+def _servo(system: System, known: KnownArm, course: Course, seconds: float, dt: float, command) -> Controller:
+    """The servo along a course, deciding at its own pace; after the course it holds the last shape."""
+    every = steps_per_decision(command.period, dt)
+    period = every * dt
+    begins = period * jnp.arange(int(np.ceil(seconds / period)) + 2)
+    table = tabulated(known, course, begins, period)
+    suckers = system.part(Suckers) is not None
+    return hold(make_servo(known, table, rate=command.rate, stiffen=command.stiffen, suckers=suckers), every)

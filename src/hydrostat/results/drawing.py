@@ -1,0 +1,341 @@
+"""Drawing robots from the side and from above, with their thickness and with what is around them. Lengths in mm.
+
+Everything that is seen is cut into short pieces, which are drawn from far to near: what lies in front covers what is
+behind. Functions take a `Trajectory`, or a `Scene` made of one where several pictures are drawn.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+
+from hydrostat.mechanics.robot import split
+from hydrostat.results import figures, rows
+from hydrostat.surroundings.ground import Ground
+from hydrostat.surroundings.obstacles import Obstacles
+from hydrostat.surroundings.shapes import Box, Capsule, Plane, Sphere
+from hydrostat.surroundings.suckers import Suckers
+
+if TYPE_CHECKING:
+    from hydrostat.results.trajectory import Trajectory
+
+ABOVE, FRONT, SIDE = (0, 1), (0, 2), (1, 2)
+"""Planes of the world to look at, horizontal axis first: from above, against y, and against -x."""
+_NEARER = {ABOVE: (2, 1.0), FRONT: (1, -1.0), SIDE: (0, 1.0)}  # axis along which things are nearer, and its sign
+_AXES = "xyz"
+_PIECES = 24  # of an arm, at least
+_INK, _BODY, _OBJECT, _OBSTACLE, _SOIL = "#33322e", "#d9a08f", "#7f9bb3", "#b9b4a8", "#e9e2d3"
+_MM = 1e3
+
+
+@dataclass(frozen=True)
+class DrawnArm:
+    """An arm as it is drawn, by rows."""
+
+    positions: np.ndarray
+    """Along its axis, the base first (rows, points, 3) [m]."""
+    rotations: np.ndarray
+    radii: np.ndarray
+    """(rows, points) [m]"""
+    per_segment: int
+    """Points of each segment."""
+    holds: np.ndarray
+    """1 for segments whose suckers hold something (rows, segments)."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """All that can be seen of a trajectory, or of some of its rows."""
+
+    time: np.ndarray
+    arms: tuple[DrawnArm, ...]
+    names: tuple[str, ...]
+    body: np.ndarray | None
+    """Centre of the body (rows, 3) [m]; None for a robot without a body of its own."""
+    body_rotation: np.ndarray
+    body_radius: float
+    """[m]"""
+    objects: np.ndarray
+    """Centres of free objects (rows, o, 3) [m]."""
+    object_radii: np.ndarray
+    ground: float | None
+    """Height of the ground [m]."""
+    obstacles: tuple[Any, ...]
+    path: np.ndarray
+    """Of the body or, where it is fixed, of the tips (rows, paths, 3) [m]."""
+
+    @staticmethod
+    def of(trajectory: "Trajectory", at: Sequence[int] | slice | None = None) -> "Scene":
+        """The scene of a trajectory, or of some of its rows."""
+        some: Any = trajectory if at is None else trajectory[at if isinstance(at, slice) else np.asarray(at)]
+        system, robot = trajectory.system, trajectory.system.robot
+        fine = max(1, -(-_PIECES // max(arm.arm.count for arm in robot.each)))
+        functions = [rows.Centreline(fine), rows.objects]
+        holding = system.part(Suckers) is not None
+        functions += [rows.held, rows.taken] if holding else []
+        lines, things, *held = some.all_derived(*functions)
+        shapes = per_arm(robot, lines)
+        holds = [np.zeros((len(some), arm.arm.count)) for arm in robot.each]
+        if holding:
+            each = zip(per_arm(robot, held[0]), per_arm(robot, held[1]), strict=True)
+            holds = [np.maximum(ground, taken) for ground, taken in each]
+        arms = tuple(
+            DrawnArm(*(np.asarray(y) for y in (one.pose.position, one.pose.rotation, one.radius)), fine, held)
+            for one, held in zip(shapes, holds, strict=True)
+        )
+        ground, pose = system.part(Ground), some.body_pose
+        tips = np.stack([arm.positions[:, -1] for arm in arms], 1)
+        return Scene(
+            np.asarray(some.time),
+            arms,
+            robot.names if len(robot.names) == robot.count else tuple(f"arm {i + 1}" for i in range(robot.count)),
+            None if robot.body is None else np.asarray(pose.position),
+            np.asarray(pose.rotation),
+            0.0 if robot.body is None else float(robot.body.radius),
+            np.asarray(things.position),
+            np.asarray([float(r) for r in rows.object_radii(system)]),
+            None if ground is None else float(ground.height),
+            tuple(shape for part in system.surroundings if isinstance(part, Obstacles) for shape in part.shapes),
+            np.asarray(pose.position)[:, None] if robot.free_base else tips,
+        )
+
+    def bounds(self, plane: tuple[int, int]) -> np.ndarray:
+        """Lowest and highest of what moves, in a plane (2, 2) [m]."""
+        low, high = [], []
+        balls = [(self.objects[:, i], radius) for i, radius in enumerate(self.object_radii)]
+        balls += [] if self.body is None else [(self.body, self.body_radius)]
+        for centres, radii in [*((arm.positions, arm.radii[..., None]) for arm in self.arms), *balls]:
+            seen = centres[..., list(plane)]
+            low.append((seen - radii).reshape(-1, 2).min(0))
+            high.append((seen + radii).reshape(-1, 2).max(0))
+        if self.ground is not None and 2 in plane:
+            low.append(np.array([low[0][0], self.ground]))
+        return np.stack([np.min(low, 0), np.max(high, 0)])
+
+
+def per_arm(robot, values) -> tuple:
+    """Quantities of each arm, by rows, as a tuple of arms; equal arms have the arm as their second axis."""
+    if robot.equal:
+        return tuple(jax.tree.map(lambda y, i=i: np.asarray(y)[:, i], values) for i in range(robot.count))
+    return split(robot, values)
+
+
+def scene_of(of: "Trajectory | Scene") -> Scene:
+    """The scene of a trajectory; a scene is one already."""
+    return of if isinstance(of, Scene) else Scene.of(of)
+
+
+def draw_side(axes, of: "Trajectory | Scene", row: int = -1, plane: tuple[int, int] = FRONT, **options) -> None:
+    """The robot from the side at a row, with the ground, what it holds and the way that it has come.
+
+    **Arguments:** `plane`: `FRONT` or `SIDE`; `options`: as those of `draw_view`.
+    """
+    draw_view(axes, of, row, plane, **options)
+
+
+def draw_above(axes, of: "Trajectory | Scene", row: int = -1, **options) -> None:
+    """The robot from above at a row; `options`: as those of `draw_view`."""
+    draw_view(axes, of, row, ABOVE, **options)
+
+
+def draw_view(
+    axes,
+    of: "Trajectory | Scene",
+    row: int = -1,
+    plane: tuple[int, int] = FRONT,
+    *,
+    paleness: float = 0.0,
+    path: bool = True,
+    surroundings: bool = True,
+) -> None:
+    """The robot in a plane of the world at a row [mm].
+
+    **Arguments:** `paleness`: 0 for full colours, towards 1 for paler ones, such as for moments before; `path`: whether
+    to draw the way that it has come; `surroundings`: whether to draw the ground and obstacles.
+    """
+    from matplotlib.collections import PolyCollection
+
+    scene = scene_of(of)
+    if surroundings:
+        _draw_surroundings(axes, scene, plane)
+    polygons, faces, edges = [], [], []
+    done: set[tuple[int, int]] = set()
+    pieces = {piece.key: piece for piece in _pieces(scene, row, plane)}
+    for piece in sorted(pieces.values(), key=lambda piece: piece.nearness):
+        color, key = _pale(piece.color, paleness), piece.key
+        ink = _pale(_INK, paleness)
+        # The piece with an outline; then its neighbours' insides again, so that none stays where the two join.
+        found = [(piece.outline, ink, ink)]
+        beside = [other for other in ((key[0], key[1] - 1), (key[0], key[1] + 1)) if other in done]
+        found += [(pieces[other].outline, color, "none") for other in beside]
+        found += [(piece.outline, color, "none"), *((rim, "none", ink) for rim in piece.rims)]
+        for polygon, face, edge in found:
+            polygons.append(_MM * polygon)
+            faces.append(face)
+            edges.append(edge)
+        done.add(key)
+    collection = PolyCollection(polygons, facecolors=faces, edgecolors=edges, linewidths=1.0, zorder=2)
+    axes.add_collection(collection)
+    _draw_holds(axes, scene, row, plane, paleness)
+    if path:
+        stop = row % len(scene.time) + 1
+        for way in _MM * np.swapaxes(scene.path[:stop], 0, 1):
+            axes.plot(*way[:, list(plane)].T, color=_pale(_INK, 0.3), linewidth=0.8, zorder=3)
+    axes.set_aspect("equal")
+    axes.autoscale_view()
+
+
+def draw_arm_side(axes, of: "Trajectory | Scene", row: int = -1, plane: tuple[int, int] = FRONT, alpha: float = 1.0):
+    """The outline of the arms in a plane of the world [mm] and their axes, see-through: many moments in one view."""
+    scene, alpha = scene_of(of), min(alpha, 1.0)
+    for number, arm in enumerate(scene.arms):
+        points = _MM * arm.positions[row][:, list(plane)]
+        along = np.gradient(points, axis=0)
+        across = np.stack([-along[:, 1], along[:, 0]], -1)
+        across /= np.maximum(np.linalg.norm(across, axis=-1, keepdims=True), 1e-12)
+        width = _MM * arm.radii[row][:, None]
+        outline = np.concatenate([points + width * across, (points - width * across)[::-1]])
+        axes.fill(*outline.T, color=figures.COLORS[number % len(figures.COLORS)], alpha=0.35 * alpha, linewidth=0)
+        axes.plot(*points.T, color=_INK, alpha=alpha, linewidth=0.8)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A piece of something, as it is seen."""
+
+    key: tuple[int, int]
+    """Of which thing, and which of its pieces."""
+    nearness: float
+    color: str
+    outline: np.ndarray
+    """(m, 2) [m]"""
+    rims: tuple[np.ndarray, ...] = ()
+    """Ends of an arm that face the viewer (m, 2) [m]."""
+
+
+def _pieces(scene: Scene, row: int, plane: tuple[int, int]) -> list[Piece]:
+    """What is to be drawn of a row."""
+    axis, sign = _NEARER[plane]
+    pick, found = list(plane), []
+    for number, arm in enumerate(scene.arms):
+        color = figures.COLORS[number % len(figures.COLORS)]
+        points, turned, radii = arm.positions[row], arm.rotations[row], arm.radii[row]
+        last = len(points) - 2
+        for i in range(last + 1):
+            nearness = sign * 0.5 * (points[i, axis] + points[i + 1, axis])
+            rims = []
+            if i in (0, last):
+                # The ends of an arm are flat.
+                base, tip = (_rim(points[k], turned[k], radii[k])[:, pick] for k in (i, i + 1))
+                lower = base if i == 0 else _circle(points[i, pick], radii[i])
+                upper = tip if i == last else _circle(points[i + 1, pick], radii[i + 1])
+                outline = hull(np.concatenate([lower, upper]))
+                faces = sign * turned[[i, i + 1], axis, 2] * [-1.0, 1.0] > 0.0
+                rims = [rim for rim, end, seen in ((base, 0, faces[0]), (tip, last, faces[1])) if i == end and seen]
+            else:
+                outline = _capsule(points[i, pick], points[i + 1, pick], radii[i], radii[i + 1])
+            found.append(Piece((number, i), nearness, color, outline, tuple(rims)))
+    balls = [(scene.objects[row, i], radius, _OBJECT) for i, radius in enumerate(scene.object_radii)]
+    if scene.body is not None:
+        balls.append((scene.body[row], scene.body_radius, _BODY))
+    for i, (centre, radius, color) in enumerate(balls):
+        outline = _circle(centre[pick], radius)
+        found.append(Piece((len(scene.arms) + i, 0), sign * centre[axis], color, outline))
+    return found
+
+
+def _rim(centre: np.ndarray, rotation: np.ndarray, radius: float, corners: int = 48) -> np.ndarray:
+    """The rim of a section in space (corners, 3) [m]."""
+    turn = np.linspace(0.0, 2.0 * np.pi, corners, endpoint=False)
+    circle = np.stack([np.cos(turn), np.sin(turn), np.zeros(corners)], -1)
+    return centre + radius * circle @ rotation.T
+
+
+def _circle(centre: np.ndarray, radius: float, begin: float = 0.0, end: float = 2.0 * np.pi, corners: int = 48):
+    turn = np.linspace(begin, end, corners)
+    return centre + radius * np.stack([np.cos(turn), np.sin(turn)], -1)
+
+
+def _capsule(a: np.ndarray, b: np.ndarray, radius_a: float, radius_b: float) -> np.ndarray:
+    """The outline of two circles and all between them."""
+    away = b - a
+    distance = float(np.hypot(*away))
+    if distance <= abs(radius_a - radius_b):
+        # One circle hides the other.
+        return _circle(a, radius_a) if radius_a > radius_b else _circle(b, radius_b)
+    heading = float(np.arctan2(away[1], away[0]))
+    open_by = float(np.arccos((radius_a - radius_b) / distance))
+    front = _circle(b, radius_b, heading - open_by, heading + open_by, 24)
+    back = _circle(a, radius_a, heading + open_by, heading + 2.0 * np.pi - open_by, 24)
+    return np.concatenate([front, back])
+
+
+def hull(points: np.ndarray) -> np.ndarray:
+    """The corners of the convex hull of points in a plane, in order, by Andrew's monotone chain."""
+    points = points[np.lexsort(points.T[::-1])]
+
+    def half(ordered):
+        corners: list[np.ndarray] = []
+        for point in ordered:
+            while len(corners) > 1:
+                (ax, ay), (bx, by) = corners[-1] - corners[-2], point - corners[-2]
+                if ax * by - ay * bx > 0.0:
+                    break
+                corners.pop()
+            corners.append(point)
+        return corners[:-1]
+
+    return np.array(half(points) + half(points[::-1]))
+
+
+def _pale(color: str, paleness: float):
+    """The colour, mixed with white."""
+    from matplotlib.colors import to_rgb
+
+    return color if color == "none" else tuple(1.0 - (1.0 - np.array(to_rgb(color))) * (1.0 - paleness))
+
+
+def _draw_holds(axes, scene: Scene, row: int, plane: tuple[int, int], paleness: float) -> None:
+    """A dot at the end of every segment whose suckers hold something."""
+    for arm in scene.arms:
+        ends = _MM * arm.positions[row][arm.per_segment :: arm.per_segment][arm.holds[row] > 0.0]
+        style = {"markerfacecolor": _pale(_INK, paleness), "markeredgecolor": "white", "markeredgewidth": 0.5}
+        axes.plot(*ends[:, list(plane)].T, "o", markersize=4, zorder=4, **style)
+
+
+def _draw_surroundings(axes, scene: Scene, plane: tuple[int, int]) -> None:
+    """The ground, seen from the side, and obstacles."""
+    if scene.ground is not None and 2 in plane:
+        axes.axhline(_MM * scene.ground, color=_OBSTACLE, linewidth=0.8, zorder=0.5)
+        axes.axhspan(_MM * (scene.ground - 10.0), _MM * scene.ground, color=_SOIL, linewidth=0, zorder=0.4)
+    pick = list(plane)
+    for shape in scene.obstacles:
+        if isinstance(shape, Sphere):
+            outline = _circle(np.asarray(shape.centre)[pick], float(shape.radius))
+        elif isinstance(shape, Capsule):
+            ends, radius = (np.asarray(y)[pick] for y in (shape.a, shape.b)), float(shape.radius)
+            outline = _capsule(*ends, radius, radius)
+        elif isinstance(shape, Box):
+            outline = hull(box_corners(shape)[:, pick])
+        elif isinstance(shape, Plane):
+            outline = _half_plane(np.asarray(shape.point)[pick], np.asarray(shape.normal)[pick])
+        else:
+            continue
+        if outline is not None:
+            axes.fill(*(_MM * outline).T, color=_OBSTACLE, alpha=0.6, linewidth=0, zorder=0.6)
+
+
+def box_corners(box: Box) -> np.ndarray:
+    """The eight corners of a box in the world (8, 3) [m]."""
+    signs = np.stack(np.meshgrid(*([-1.0, 1.0],) * 3, indexing="ij"), -1).reshape(-1, 3)
+    return np.asarray(box.pose.position) + signs * np.asarray(box.half_sizes) @ np.asarray(box.pose.rotation).T
+
+
+def _half_plane(point: np.ndarray, normal: np.ndarray) -> np.ndarray | None:
+    """What lies behind a plane that is seen from its edge; None for one that is not."""
+    if np.hypot(*normal) < 0.999:
+        return None
+    along = np.array([-normal[1], normal[0]])
+    return point + 10.0 * np.stack([along, -along, -along - normal, along - normal])

@@ -1,0 +1,117 @@
+"""Replays of trajectories: one HTML file in which everything moves."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hydrostat.results.drawing import Scene, box_corners
+from hydrostat.surroundings.shapes import Box, Capsule, Sphere
+from hydrostat.viewer import Line, Tube, write_replay
+
+if TYPE_CHECKING:
+    from hydrostat.results.trajectory import Trajectory
+
+_FRAMES = 400  # at most
+_ARM_COLORS = ((214, 96, 77), (230, 162, 60), (62, 128, 146), (120, 122, 180))
+_BODY_COLOR, _OBSTACLE_COLOR, _GREY = (201, 120, 100), (150, 146, 136), (120, 120, 120)
+
+
+def replay(
+    trajectory: "Trajectory",
+    path: str | os.PathLike[str],
+    title: str | None = None,
+    *,
+    lines: Sequence[Line] = (),
+    tubes: Sequence[Tube] = (),
+    min_radius: float = 0.0,
+) -> Path:
+    """Write the motion of a robot and of what is around it.
+
+    **Arguments:** `lines`, `tubes`: what else is to be seen, row by row as the trajectory where it moves; `min_radius`:
+    of arms as they are drawn [m], for those too thin to be seen.
+    """
+    step = max(1, -(-len(trajectory) // _FRAMES))
+    kept = slice(None, None, step)
+    scene = Scene.of(trajectory, kept)
+    drawn = [*arm_tubes(scene, min_radius), *_things(scene), *(_thinned(tube, len(trajectory), kept) for tube in tubes)]
+    own = [*_paths(scene), *_outlines(scene)]
+    more = [replace(line, points=line.points[kept]) if line.points.ndim == 3 else line for line in lines]
+    name = trajectory.system.robot.name if title is None else title
+    return write_replay(Path(path), scene.time, drawn, [*own, *more], title=name)
+
+
+def arm_tubes(scene: Scene, min_radius: float = 0.0) -> list[Tube]:
+    """The arms of a scene as tubes, each with a colour of its own."""
+    return [
+        Tube(name, arm.positions, arm.rotations, np.maximum(arm.radii, max(min_radius, 1e-6)), _ARM_COLORS[i % 4])
+        for i, (name, arm) in enumerate(zip(scene.names, scene.arms, strict=True))
+    ]
+
+
+def _thinned(tube: Tube, count: int, kept: slice) -> Tube:
+    """The tube at the frames that are kept."""
+    radii = tube.radii[kept] if tube.radii.ndim == 2 and len(tube.radii) == count else tube.radii
+    return replace(tube, positions=tube.positions[kept], rotations=tube.rotations[kept], radii=radii)
+
+
+def _things(scene: Scene) -> list[Tube]:
+    """The body, free objects and obstacles."""
+    found, frames = [], len(scene.time)
+    if scene.body is not None and scene.body_radius > 0.0:
+        along = np.linspace(-0.999, 0.999, 17)
+        spots = scene.body[:, None] + scene.body_radius * along[None, :, None] * scene.body_rotation[:, None, :, 2]
+        turned = np.repeat(scene.body_rotation[:, None], len(along), 1)
+        found.append(Tube("body", spots, turned, scene.body_radius * np.sqrt(1.0 - along**2), _BODY_COLOR))
+    for i, radius in enumerate(scene.object_radii):
+        found.append(Tube.ball(f"object {i + 1}", scene.objects[:, i], float(radius)))
+    for i, shape in enumerate(scene.obstacles):
+        if isinstance(shape, Sphere):
+            centres = np.broadcast_to(np.asarray(shape.centre), (frames, 3))
+            found.append(Tube.ball(f"obstacle {i + 1}", centres, float(shape.radius), _OBSTACLE_COLOR))
+        if isinstance(shape, Capsule):
+            ends = (np.broadcast_to(np.asarray(end), (frames, 3)) for end in (shape.a, shape.b))
+            found.append(cylinder(f"obstacle {i + 1}", *ends, float(shape.radius), _OBSTACLE_COLOR))
+    return found
+
+
+def cylinder(name: str, a: np.ndarray, b: np.ndarray, radius: float, color=(40, 102, 110)) -> Tube:
+    """A round object over time, from ends (frames, 3) to ends (frames, 3) [m]."""
+    axis = (b - a)[0] / np.linalg.norm((b - a)[0])
+    side = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
+    side /= np.linalg.norm(side)
+    frame = np.stack([side, np.cross(axis, side), axis], -1)
+    rotations = np.broadcast_to(frame, (len(a), 2, 3, 3))
+    return Tube(name, np.stack([a, b], 1), rotations, np.full(2, radius), color)
+
+
+def _paths(scene: Scene) -> list[Line]:
+    """The way of the body, or those of the tips."""
+    if len(scene.time) < 2:
+        return []
+    low, high = scene.bounds((0, 1))
+    width = max(2e-3 * float(np.max(high - low)), 1e-4)
+    what = "path of the body" if scene.path.shape[1] == 1 and len(scene.arms) > 1 else "path of the tip"
+    names = [what] if scene.path.shape[1] == 1 else [f"path of {name}" for name in scene.names]
+    return [Line(name, scene.path[:, i], color=_GREY, width=width) for i, name in enumerate(names)]
+
+
+def _outlines(scene: Scene) -> list[Line]:
+    """The ground as a square with lines across, and boxes by their edges."""
+    found = []
+    low, high = scene.bounds((0, 1))
+    middle, half = 0.5 * (low + high), 0.75 * float(np.max(high - low))
+    width = max(2e-3 * half, 1e-4)
+    if scene.ground is not None:
+        turns = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1], [-1, -1], [1, 1], [1, -1], [-1, 1]])
+        points = np.column_stack([middle + half * turns, np.full(len(turns), scene.ground)])
+        found.append(Line("ground", points, color=(205, 195, 175), width=width))
+    for i, shape in enumerate(scene.obstacles):
+        if isinstance(shape, Box):
+            # One line that passes every edge, some of them twice.
+            order = [0, 1, 3, 2, 0, 4, 5, 1, 5, 7, 3, 7, 6, 2, 6, 4]
+            found.append(Line(f"obstacle {i + 1}", box_corners(shape)[order], color=_OBSTACLE_COLOR, width=width))
+    return found

@@ -1,0 +1,7 @@
+"""Sensing: what a controller gets to know of the state, through sensors that may be imperfect."""
+
+from hydrostat.sensing.base import Sensor
+from hydrostat.sensing.observation import Observation, observe, tip_poses
+from hydrostat.sensing.sensors import Sensors
+
+__all__ = ["Observation", "Sensor", "Sensors", "observe", "tip_poses"]

@@ -1,0 +1,103 @@
+"""What a controller gets to know: an observation, made of the state by sensors."""
+
+from typing import NamedTuple
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from hydrostat.lie import SE3
+from hydrostat.mechanics import kinematics
+from hydrostat.mechanics.pull import wire_tensions
+from hydrostat.mechanics.robot import PerArm, joined, over_arms, split, stacked
+from hydrostat.segments import SWELL
+from hydrostat.surroundings.suckers import Suckers
+from hydrostat.system import Control, State, System
+
+
+class Observation(NamedTuple):
+    """What sensors tell; of several arms with the arm first, as in `State`."""
+
+    period: Float[Array, ""]
+    """For how long the control that follows from it will be held [s]."""
+    q: PerArm
+    """Proprioception (n, k): bends and lengths of the segments; a swell is not felt."""
+    v: PerArm
+    """Their rates."""
+    held: PerArm
+    """Touch (n,): 1 for segments whose suckers hold the ground."""
+    taken: PerArm
+    """Touch (n,): 1 for segments whose suckers hold a free object."""
+    pose: SE3
+    """Of the body."""
+    twist: Float[Array, " 6"]
+    """Of the body, in its own axes."""
+    objects: Float[Array, "o 3"]
+    """Where free objects are seen [m]."""
+    tip: SE3
+    """Pose of the tips, with the arm as leading axis unless there is but a single arm."""
+    tension: PerArm
+    """Of every tendon (w,) [N]."""
+
+
+def observe(system: System, state: State, control: Control, period) -> Observation:
+    """What perfect sensors tell of a state.
+
+    **Arguments:** `control`: what has been set up to now; `period`: for how long the next one will be held [s].
+    """
+    robot = system.robot
+    shapes = [jnp.zeros(arm.arm.count) for arm in robot.each]
+    # A swell is the last mode.
+    known = [len([mode for mode in arm.arm.segments.modes if mode != SWELL]) for arm in robot.each]
+    q, v = (
+        joined(robot, [y[:, :k] for y, k in zip(split(robot, part), known, strict=True)]) for part in (state.q, state.v)
+    )
+    suckers = system.part_state(state, Suckers)
+    objects = system.objects(state)
+    held = jnp.zeros(0) if suckers is None else suckers.held
+    taken = [own.attachment.held[: system.environment.count] for own in objects] if system.part(Suckers) else []
+
+    def of_segments(nodes):
+        """The most of what is said of a segment's nodes."""
+        if not nodes.shape[0]:
+            return joined(robot, shapes)
+        counts, parts, begin = system.environment.rows, [], 0
+        for arm, rows in zip(robot.each, counts, strict=True):
+            parts.append(jnp.max(nodes[begin : begin + rows].reshape(arm.arm.count, -1), -1))
+            begin += rows
+        return joined(robot, parts)
+
+    return Observation(
+        period=jnp.asarray(period, float),
+        q=q,
+        v=v,
+        held=of_segments(held),
+        taken=of_segments(jnp.max(jnp.stack(taken), 0) if taken else jnp.zeros(0)),
+        pose=state.base_pose,
+        twist=state.base_twist,
+        objects=jnp.stack([own.ball.position for own in objects]) if objects else jnp.zeros((0, 3)),
+        tip=tip_poses(system, state),
+        tension=_tensions(system, state, control),
+    )
+
+
+def tip_poses(system: System, state: State) -> SE3:
+    """World poses of the tips, with the arm as leading axis unless there is but a single arm."""
+    robot = system.robot
+
+    def of_arm(mount, arm, q):
+        base = state.base_pose if mount is None else state.base_pose @ mount
+        return (kinematics.tip_pose(eqx.tree_at(lambda a: a.T_world_base, arm.arm, base), q),)
+
+    if isinstance(robot.arms, tuple):
+        return stacked(robot, over_arms(robot.mounts, of_arm, robot.arms, state.q)[0])
+    arm = robot.arms
+    return over_arms(robot.mounts, lambda mount, q: of_arm(mount, arm, q), state.q, together=True)[0]
+
+
+def _tensions(system: System, state: State, control: Control) -> PerArm:
+    """The tension of every tendon [N]."""
+    robot = system.robot
+    inputs = system.inputs(control, state, state.activation, 1.0, None)
+    each = zip(robot.each, split(robot, state.q), split(robot, state.v), split(robot, inputs.wires), strict=True)
+    return joined(robot, [wire_tensions(arm, q, v, given) for arm, q, v, given in each])

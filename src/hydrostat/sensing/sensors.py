@@ -1,0 +1,216 @@
+"""All sensors of a robot: from the true observation to the one that a controller gets."""
+
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+from jaxtyping import Array, Float, Int
+
+from hydrostat.errors import InputError, number, shown
+from hydrostat.sensing import measurement
+from hydrostat.sensing.base import Samples, Sensor, first_samples, sampled, zero
+from hydrostat.sensing.observation import Observation
+from hydrostat.system import System
+
+FIELDS = {
+    "proprioception": ("q", "v"),
+    "touch": ("held", "taken"),
+    "pose": ("pose", "twist"),
+    "vision": ("objects",),
+    "tip": ("tip",),
+    "tension": ("tension",),
+}
+"""Which fields of an observation come from which sense."""
+_RATES = ("v", "twist")
+_UNUSED = {
+    "proprioception": ("turn_noise", "turn_bias", "turn_rate_noise"),
+    "touch": ("bias", "offset", "rate_noise", "turn_noise", "turn_bias", "turn_rate_noise"),
+    "pose": (),
+    "vision": ("rate_noise", "turn_noise", "turn_bias", "turn_rate_noise"),
+    "tip": ("rate_noise", "turn_rate_noise"),
+    "tension": ("rate_noise", "turn_noise", "turn_bias", "turn_rate_noise"),
+}
+"""What has no meaning for a sense, and is refused."""
+
+
+class SenseMemory(eqx.Module):
+    """What one imperfect sense remembers; None where it needs nothing."""
+
+    key: Array | None
+    """Of its random numbers."""
+    count: Int[Array, ""] | None
+    """How often it has been asked."""
+    bias: tuple
+    """The constant error of each of its fields."""
+    noise: tuple
+    """The standard deviation of the noise of each of its fields; of touch the chance of a false reading."""
+    samples: Samples | None
+
+
+class SensorsMemory(NamedTuple):
+    """What all senses remember; None of those that are perfect."""
+
+    proprioception: SenseMemory | None
+    touch: SenseMemory | None
+    pose: SenseMemory | None
+    vision: SenseMemory | None
+    tip: SenseMemory | None
+    tension: SenseMemory | None
+
+
+class Sensors(eqx.Module):
+    """The sensors of a robot, each perfect when not given.
+
+        sensors = Sensors(pose=Sensor(noise=5e-3, rate=2.0, delay=0.2), seed=3)
+        memory = sensors.init(system, truth, dt)
+        observation, memory = sensors(time, truth, memory)
+
+    The truth is what `observe` tells. Pure: through it go `jit`, `vmap`, `scan`; a seed gives the same errors always,
+    and those of a sense do not depend on the other senses.
+    """
+
+    proprioception: Sensor
+    """Of bends and lengths: errors are angles of a segment [rad], from end to end, and lengths over the rest length;
+    `rate_noise` per second of the same."""
+    touch: Sensor
+    """Of suckers: `noise` is the probability that a segment is read the wrong way round."""
+    pose: Sensor
+    """Of the body: position [m] in world axes and linear velocity [m/s] (`rate_noise`); attitude and angular velocity
+    by `turn_noise`, `turn_bias` and `turn_rate_noise`."""
+    vision: Sensor
+    """Of free objects: position [m] in world axes."""
+    tip: Sensor
+    """Of the tips: position [m] in world axes; attitude by `turn_noise` and `turn_bias`."""
+    tension: Sensor
+    """Of the tendons [N]; what is measured of a slack tendon may be negative."""
+    seed: Any
+    """Of all random numbers."""
+
+    def __init__(
+        self,
+        proprioception: Sensor | None = None,
+        touch: Sensor | None = None,
+        pose: Sensor | None = None,
+        vision: Sensor | None = None,
+        tip: Sensor | None = None,
+        tension: Sensor | None = None,
+        seed: Any = 0,
+    ):
+        given = {
+            "proprioception": proprioception, "touch": touch, "pose": pose, "vision": vision, "tip": tip,
+            "tension": tension,
+        }  # fmt: skip
+        for name, sensor in given.items():
+            setattr(self, name, _checked(name, Sensor() if sensor is None else sensor))
+        kind = np.dtype(getattr(seed, "dtype", type(seed)))
+        if np.ndim(seed) or not np.issubdtype(kind, np.integer):
+            raise InputError(f"`seed` must be a whole number; got {shown(seed)}")
+        self.seed = seed
+
+    def init(self, system: System, truth: Observation, dt: float) -> SensorsMemory:
+        """What is remembered at the start of a run.
+
+        **Arguments:** `truth`: what perfect sensors tell at the start; `dt`: the time between calls [s], known before
+        anything is compiled, since the lengths of buffers follow from it.
+        """
+        memories = []
+        for index, (name, fields) in enumerate(FIELDS.items()):
+            sensor = getattr(self, name)
+            if sensor.perfect:
+                memories.append(None)
+                continue
+            key = jax.random.fold_in(jax.random.PRNGKey(self.seed), index)
+            values = {field: getattr(truth, field) for field in fields}
+            memories.append(_start(name, sensor, system, values, _known(dt), key))
+        return SensorsMemory(*memories)
+
+    def __call__(
+        self, time: Float[Array, ""] | float, truth: Observation, memory: SensorsMemory
+    ) -> tuple[Observation, SensorsMemory]:
+        """What the sensors tell at a time [s], and what they remember."""
+        told, memories = {}, []
+        for (name, fields), own in zip(FIELDS.items(), memory, strict=True):
+            if own is None:
+                memories.append(None)
+                continue
+            values = tuple(getattr(truth, field) for field in fields)
+            values, after = _told(name, getattr(self, name), own, time, values)
+            told.update(zip(fields, values, strict=True))
+            memories.append(after)
+        return truth._replace(**told), SensorsMemory(*memories)
+
+
+def _checked(name: str, sensor: Any) -> Sensor:
+    """The sensor of a sense, refused where it has errors that the sense cannot have."""
+    if not isinstance(sensor, Sensor):
+        raise InputError(f"`{name}` must be a Sensor; got {shown(sensor)}")
+    for unused in _UNUSED[name]:
+        value = getattr(sensor, unused)
+        if not zero(value):
+            raise InputError(f"`{unused}` has no meaning for `{name}`; got {shown(value)}")
+    if name == "touch" and not isinstance(sensor.noise, jax.Array):
+        number("touch.noise", sensor.noise, least=0.0, most=1.0)
+    return sensor
+
+
+def _known(dt: Any) -> float:
+    """The step as a float."""
+    if isinstance(dt, Tracer):
+        raise InputError("`dt` of sensors must be known before anything is compiled; got a traced value")
+    return number("dt", float(dt) if isinstance(dt, jax.Array) else dt, above=0.0)
+
+
+def _start(name: str, sensor: Sensor, system: System, values: dict, dt: float, key: Array) -> SenseMemory:
+    """The memory of an imperfect sense."""
+    bias, noise = [], []
+    bias_key, key = jax.random.split(key)
+    for field, value in values.items():
+        rates = field in _RATES
+        amounts = (sensor.rate_noise, sensor.turn_rate_noise) if rates else (sensor.noise, sensor.turn_noise)
+        noise.append(measurement.errors_of(system, field, value, *amounts, f"{name}.noise"))
+        if rates:
+            bias.append(None)
+            continue
+        # Of the fields of a sense but one has a drawn error.
+        scales = measurement.errors_of(system, field, value, sensor.bias, sensor.turn_bias, f"{name}.bias")
+        offset = measurement.errors_of(system, field, value, sensor.offset, 0.0, f"{name}.offset")
+        if scales is not None:
+            scales = measurement.normal(scales, measurement.uniform(bias_key, scales)[0])
+        bias.append(measurement.added(scales, offset))
+    random = bool(jax.tree.leaves(noise)) or not zero(sensor.dropout)
+    count = jnp.asarray(0, int) if random else None
+    memory = SenseMemory(key if random else None, count, tuple(bias), tuple(noise), None)
+    if not sensor.holds:
+        return memory
+    # Until the first sample arrives the sense tells one of the start.
+    first, _ = _sample(name, memory, jax.tree.map(lambda y: jnp.asarray(y, y.dtype), tuple(values.values())))
+    return SenseMemory(memory.key, count, memory.bias, memory.noise, first_samples(sensor, first, dt))
+
+
+def _told(name: str, sensor: Sensor, memory: SenseMemory, time, values: tuple) -> tuple[tuple, SenseMemory]:
+    """What one sense tells at a time, and what it remembers."""
+    # The sample of the start has the number 0.
+    count = None if memory.count is None else memory.count + 1
+    memory = SenseMemory(memory.key, count, memory.bias, memory.noise, memory.samples)
+    told, u = _sample(name, memory, values)
+    if memory.samples is None:
+        return told, memory
+    lost = False if u is None else measurement.happens(sensor.dropout, u)
+    told, samples = sampled(sensor, memory.samples, time, told, lost)
+    return told, SenseMemory(memory.key, count, memory.bias, memory.noise, samples)
+
+
+def _sample(name: str, memory: SenseMemory, values: tuple) -> tuple[tuple, Array | None]:
+    """The sample that is taken of the true values, and a random number, uniform from -1 to 1, that decides its fate."""
+    noise: tuple = (None,) * len(values)
+    fate = None
+    if memory.key is not None and memory.count is not None:
+        u, fate = measurement.uniform(jax.random.fold_in(memory.key, memory.count), memory.noise)
+        if name == "touch":
+            return (measurement.flipped(memory.noise, u, values) if jax.tree.leaves(u) else values), fate
+        noise = measurement.normal(memory.noise, u)
+    errors = [measurement.added(bias, own) for bias, own in zip(memory.bias, noise, strict=True)]
+    return tuple(measurement.measured(value, error) for value, error in zip(values, errors, strict=True)), fate

@@ -1,0 +1,94 @@
+"""The loop over steps that rollouts and simulations share: observe, decide, step."""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from hydrostat.control.base import Controller
+from hydrostat.sensing import Sensors, observe
+from hydrostat.stepping.base import AbstractStepper
+from hydrostat.stepping.step import advance
+from hydrostat.surroundings.base import Place
+from hydrostat.system import Control, State, System
+
+
+class Loop(NamedTuple):
+    """What a run consists of, besides what evolves."""
+
+    system: System
+    controller: Controller
+    sensors: Sensors
+    stepper: AbstractStepper
+
+
+class Carry(NamedTuple):
+    """What goes on from step to step."""
+
+    state: State
+    place: Place | None
+    control: Control
+    """What was set last."""
+    memory: Any
+    """Of the controller."""
+    sensed: Any
+    """Memory of the sensors."""
+    good: Bool[Array, ""]
+    """Whether every step so far could be made."""
+    iterations: Int[Array, ""]
+    """Of the stepper since the row before."""
+    steps: Int[Array, ""]
+    """Since the start."""
+    start: Float[Array, ""]
+    """Time of the first step's begin [s]."""
+
+
+class Row(NamedTuple):
+    """What is kept of a step."""
+
+    state: State
+    control: Control
+    memory: Any
+    good: Bool[Array, ""]
+    iterations: Int[Array, ""]
+
+
+def first_carry(loop: Loop, state: State, dt, memory: Any = None) -> Carry:
+    """What a run starts from."""
+    system, controller, sensors, _ = loop
+    truth = observe(system, state, Control(), dt)
+    sensed = sensors.init(system, truth, dt)
+    observation, _ = sensors(state.time, truth, sensed)
+    memory = controller.init(observation) if memory is None else memory
+    shapes = jax.eval_shape(lambda: decided(controller, state.time, observation, memory)[0])
+    control = system.check(jax.tree.map(lambda y: jnp.zeros(y.shape, y.dtype), shapes))
+    none = jnp.asarray(0)
+    return Carry(state, system.place(state), control, memory, sensed, jnp.asarray(True), none, none, state.time)
+
+
+def decided(controller: Controller, time, observation, memory) -> tuple[Control, Any]:
+    """What a controller sets at a time, and what it remembers; of a function of time its value now."""
+    control, memory = controller(time, observation, memory)
+    return (control if isinstance(control, Control) else control(time)), memory
+
+
+def one_step(loop: Loop, carry: Carry, dt) -> Carry:
+    """Observe, decide, step."""
+    system, controller, sensors, stepper = loop
+    state = carry.state
+    truth = observe(system, state, carry.control, dt)
+    observation, sensed = sensors(state.time, truth, carry.sensed)
+    control, memory = controller(state.time, observation, carry.memory)
+    new = advance(system, state, carry.place, control, dt, stepper)
+    # Times are multiples of the step, not sums of it.
+    steps = carry.steps + 1
+    after = new.state._replace(time=carry.start + steps * dt)
+    held = control if isinstance(control, Control) else control(state.time)
+    good, count = carry.good & new.converged, carry.iterations + new.iterations
+    return Carry(after, new.place, held, memory, sensed, good, count, steps, carry.start)
+
+
+def row_of(carry: Carry) -> Row:
+    """What is kept of a step that has ended so."""
+    return Row(carry.state, carry.control, carry.memory, carry.good, carry.iterations)

@@ -1,0 +1,211 @@
+"""One step at a time, as a control loop calls it: a command in, the state out, and little time between."""
+
+from collections.abc import Sequence
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.flatten_util import ravel_pytree
+from numpy.typing import ArrayLike
+
+from hydrostat import errors
+from hydrostat.compiling import as_one_function, compiled
+from hydrostat.errors import DivergedError
+from hydrostat.mechanics.robot import Inputs, Robot, no_inputs
+from hydrostat.mechanics.state import RobotState
+from hydrostat.stepping.base import AbstractStepper, Stepped, finite
+from hydrostat.stepping.step import advance, default_stepper
+from hydrostat.surroundings.water import Water
+from hydrostat.system import Control, State, System
+
+_DRIVES = ("tension", "length", "activation", "torque")
+
+
+class RealTime:
+    """A system that is stepped by its caller, at the pace of a control loop.
+
+        robot = RealTime(system, dt=1e-3)
+        while True:
+            state = robot.step(controller(state))
+
+    Everything is compiled when it is made, so that the first step is as quick as the others. State and command are one
+    vector each on the way in and out, since a call of a compiled function pays for every array by itself. Limbs on a
+    body that stays where it is do not feel each other, unless they touch: they are stepped apart, those that are alike
+    as a batch.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        dt: float,
+        stepper: AbstractStepper | None = None,
+        *,
+        state: State | None = None,
+        control: Control | None = None,
+        drives: str | None = None,
+    ):
+        """**Arguments:** `dt`: the step [s]; `stepper`: as `default_stepper` says when not given; `state`: where it
+        starts, at rest when not given; `control`: what is set besides the commands; `drives`: what a command is, one of
+        tension, length, activation and torque: what the robot has when not given.
+        """
+        drives = _drive_of(system) if drives is None else errors.choice("drives", drives, _DRIVES)
+        self.dt = errors.number("dt", dt, above=0.0, most=1e3)
+        self.system = system
+        base = system.check(Control() if control is None else control)
+        none = no_inputs(system.robot)
+        like = {"tension": none.wires, "length": none.wires, "activation": none.activation, "torque": none.torque}
+        system.check(eqx.tree_at(lambda c: getattr(c, drives), base, like[drives], is_leaf=lambda x: x is None))
+        stepper = default_stepper(system) if stepper is None else stepper
+        self._first = system.rest() if state is None else state
+        start, to_state = ravel_pytree(self._first)
+        leaves, self._structure = jax.tree.flatten(self._first)
+        self._shapes = [np.shape(leaf) for leaf in leaves]
+        self._ends = np.cumsum([0, *(np.size(leaf) for leaf in leaves)])
+        command, to_command = ravel_pytree(like[drives])
+        self.commands = command.size
+        """How many numbers a command has."""
+
+        def step(argument):
+            flat, command = argument
+            set_to = eqx.tree_at(lambda c: getattr(c, drives), base, to_command(command), is_leaf=lambda x: x is None)
+            state, good, iterations = _step(stepper, system, to_state(flat), set_to, self.dt)
+            return jnp.concatenate([ravel_pytree(state)[0], jnp.stack([good, iterations]).astype(float)])
+
+        shapes = (start, command)
+        try:
+            self._step = compiled(lambda *argument: as_one_function(step, argument), *shapes)
+        except jax.errors.JaxRuntimeError as error:
+            if "UNIMPLEMENTED" not in str(error):
+                raise
+            # Some operation cannot be part of a single function.
+            self._step = compiled(lambda *argument: step(argument), *shapes)
+        self.reset()
+
+    def reset(self, state: State | None = None) -> State:
+        """Start anew, from a state or from where it began."""
+        flat = np.asarray(ravel_pytree(self._first if state is None else state)[0])
+        if flat.size != self._ends[-1]:
+            raise errors.InputError(f"`state` must have {self._ends[-1]} numbers, as the system's own; got {flat.size}")
+        self._flat, self.steps, self.iterations = flat, 0, 0
+        return self.state
+
+    @property
+    def time(self) -> float:
+        """Since the start [s]."""
+        return self.steps * self.dt
+
+    @property
+    def state(self) -> State:
+        """The present state, NumPy arrays that are not written to again."""
+        return jax.tree.unflatten(self._structure, self._pieces())
+
+    def step(self, command: ArrayLike) -> State:
+        """The state after a step during which the command is held.
+
+        **Arguments:** `command`: one number for each tendon, or what else drives, those of the first limb first.
+        """
+        vector = np.asarray(command, float)
+        if vector.shape != (self.commands,):
+            raise errors.InputError(f"`command` must be {self.commands} numbers; got an array of shape {vector.shape}")
+        out = np.asarray(self._step(self._flat, vector))
+        if not out[-2]:
+            raise DivergedError(
+                f"the step after {self.time:.6g} s at dt = {self.dt:g} s could not be made; "
+                f"the state before it is kept: try a shorter step, or a gentler command"
+            )
+        self._flat, self.iterations = out[:-2], int(out[-1])
+        self.steps += 1
+        return self.state
+
+    def _pieces(self) -> list[np.ndarray]:
+        """The arrays of the state, views of one vector."""
+        ends = self._ends
+        return [
+            self._flat[first:last].reshape(shape)
+            for first, last, shape in zip(ends[:-1], ends[1:], self._shapes, strict=True)
+        ]
+
+
+def _drive_of(system: System) -> str:
+    """What the robot is driven by."""
+    if any(arm.wires is not None for arm in system.robot.each):
+        return "length" if system.by_length else "tension"
+    return "activation" if any(arm.muscles is not None for arm in system.robot.each) else "torque"
+
+
+def _step(stepper: AbstractStepper, system: System, state: State, control: Control, dt: float):
+    """A step, limb by limb where limbs do not feel each other: the state, whether it was made, iterations."""
+    if not _apart(system):
+        new = advance(system, state, system.place(state), control, dt, stepper)
+        return new.state, new.converged, new.iterations
+    # Nothing of the surroundings evolves: there is water at most.
+    water = system.part(Water)
+    inputs = system.inputs(control, state, state.activation, 1.0, water)
+    new = _limb_by_limb(stepper, system.robot, state.robot, state.time, dt, inputs)
+    moved = state._replace(time=state.time + dt).moved(new.state)
+    return moved, new.converged & finite(new.state), new.iterations
+
+
+def _apart(system: System) -> bool:
+    """Whether limbs do not feel each other: unequal ones on a body that stays where it is, in nothing but water."""
+    robot = system.robot
+    plain = all(isinstance(part, Water) for part in system.surroundings)
+    return (
+        isinstance(robot.arms, tuple) and not robot.free_base and plain and all(a.muscles is None for a in robot.each)
+    )
+
+
+def _limb_by_limb(stepper: AbstractStepper, robot: Robot, state: RobotState, time, dt: float, given: Inputs) -> Stepped:
+    """A step of every limb, those that are alike as a batch."""
+    limbs = [_alone(robot, given, i) for i in range(robot.count)]
+    q: list = [None] * len(limbs)
+    v: list = [None] * len(limbs)
+    converged, iterations = jnp.asarray(True), jnp.asarray(0)
+    for alike in _groups(limbs):
+        states = [RobotState(state.q[i], state.v[i], limbs[i][0].T_world_body, jnp.zeros(6)) for i in alike]
+        robots, inputs, states = (
+            _stack(x) for x in ([limbs[i][0] for i in alike], [limbs[i][1] for i in alike], states)
+        )
+        new = _batch(stepper, robots, states, time, dt, inputs)
+        for place, i in enumerate(alike):
+            q[i], v[i] = new.state.q[place], new.state.v[place]
+        converged = converged & jnp.all(new.converged)
+        iterations = jnp.maximum(iterations, jnp.max(new.iterations))
+    return Stepped(RobotState(tuple(q), tuple(v), state.base_pose, state.base_twist), converged, iterations)
+
+
+def _alone(robot: Robot, given: Inputs, index: int) -> tuple[Robot, Inputs]:
+    """One limb and what acts on it, its base where the body holds it."""
+    base = given.base_pose @ robot.mounts[index]  # type: ignore[index]
+    arm = eqx.tree_at(lambda a: a.arm.T_world_base, robot.each[index], base)
+    still = jnp.zeros(6)
+    fields = {name: getattr(given, name)[index] for name in ("force", "follower", "torque", "wires", "activation")}
+    inputs = Inputs(
+        **fields, base_pose=base, base_twist=still, base_acceleration=still, surroundings=given.surroundings
+    )
+    return Robot(arm, None, base, robot.gravity), inputs
+
+
+def _groups(limbs: Sequence[tuple[Robot, Inputs]]) -> list[list[int]]:
+    """The indices of limbs that are alike in structure and shapes."""
+    groups: dict = {}
+    for i, limb in enumerate(limbs):
+        arrays, static = eqx.partition(limb, eqx.is_array)
+        kind = (jax.tree.structure(limb), tuple(x.shape for x in jax.tree.leaves(arrays)), str(jax.tree.leaves(static)))
+        groups.setdefault(kind, []).append(i)
+    return list(groups.values())
+
+
+def _stack(trees):
+    """Trees of arrays as one, with a leading axis; what is no array is that of the first."""
+    return jax.tree.map(lambda *x: jnp.stack(x) if eqx.is_array(x[0]) else x[0], *trees)
+
+
+def _batch(stepper: AbstractStepper, robots, states, time, dt: float, inputs) -> Stepped:
+    """A step of limbs that are alike."""
+
+    def one(robot, state, inputs):
+        return stepper.step(robot, state, time, dt, lambda time, state: inputs)
+
+    return eqx.filter_vmap(one)(robots, states, inputs)

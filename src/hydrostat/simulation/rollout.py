@@ -1,0 +1,114 @@
+"""A pure rollout: `jax.jit`, `jax.vmap`, `jax.grad` and `jax.jacfwd` go through it."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.core import Tracer
+
+from hydrostat import errors
+from hydrostat.compiling import fast_jit
+from hydrostat.control.base import Controller, Idle
+from hydrostat.errors import DivergedError
+from hydrostat.results.trajectory import Trajectory
+from hydrostat.sensing import Sensors
+from hydrostat.simulation.loop import Loop, Row, first_carry, one_step, row_of
+from hydrostat.stepping.base import AbstractStepper
+from hydrostat.stepping.sdirk2 import SDIRK2
+from hydrostat.stepping.step import default_stepper
+from hydrostat.system import Control, State, System
+
+
+def rollout(
+    system: System,
+    controller: Controller | Control | None = None,
+    state: State | None = None,
+    *,
+    steps: int,
+    dt: float,
+    every: int = 1,
+    stepper: AbstractStepper | None = None,
+    sensors: Sensors | None = None,
+    memory: Any = None,
+) -> Trajectory:
+    """The motion of a system in some steps of dt [s], as arrays: first the state itself, then a row `every` steps.
+
+    A step that cannot be made is not tried again in smaller ones, as `simulate` does. Outside of `jax.jit` and its
+    kin that raises `DivergedError`; within them it cannot, and every row from there on is not a number.
+
+    **Arguments:** `controller`: what drives it, or a control that is held; `state`: where it starts, at rest when not
+    given; `stepper`: as `default_stepper` says when not given; `sensors`: perfect ones when not given; `memory`: of
+    the controller, where a motion before is continued.
+    """
+    steps, every = errors.whole("steps", steps, least=1, most=10**9), errors.whole("every", every, least=1, most=10**9)
+    if steps % every:
+        raise errors.InputError(f"`steps` must be a multiple of `every`; got {steps} and {every}")
+    controller = as_controller(controller).attach(system, dt)
+    stepper = without_rescue(default_stepper(system) if stepper is None else stepper)
+    state = system.rest() if state is None else state
+    loop = Loop(system, controller, Sensors() if sensors is None else sensors, stepper)
+    arguments = (loop, state, memory, jnp.asarray(dt, float))
+    if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(arguments)):
+        first, rows = _rows(*arguments, dt, steps // every, every)
+        return _trajectory(system, first, rows)
+    first, rows = _compiled(*arguments, dt, steps // every, every)
+    if not bool(rows.good[-1]):
+        last = float(rows.state.time[int(jnp.argmin(rows.good))])
+        raise DivergedError(
+            f"a step before {last:g} s could not be made at dt = {dt:g} s; a smaller dt may do, and `simulate` tries "
+            f"smaller steps by itself"
+        )
+    return _trajectory(system, first, rows)
+
+
+def as_controller(controller: Controller | Control | None) -> Controller:
+    """A controller, also of a control that is held, or of nothing."""
+    if controller is None:
+        return Idle()
+    if isinstance(controller, Control):
+        from hydrostat.control.base import Constant
+
+        return Constant(controller)
+    if not isinstance(controller, Controller):
+        raise errors.InputError(
+            f"a controller must be a hydrostat `Controller`, such as hydrostat.gaits.Crawl(), or a `Control`; "
+            f"got {errors.shown(controller)}"
+        )
+    return controller
+
+
+def without_rescue(stepper: AbstractStepper) -> AbstractStepper:
+    """The same stepper without smaller steps where one does not converge, which reverse mode cannot go through."""
+
+    def plain(part):
+        return SDIRK2(part.tolerance, part.max_iterations, rescue=False) if isinstance(part, SDIRK2) else part
+
+    return jax.tree.map(plain, stepper, is_leaf=lambda part: isinstance(part, SDIRK2))
+
+
+def _rows(loop: Loop, state: State, memory, dt, step: float, rows: int, every: int) -> tuple[Row, Row]:
+    """The first row, and all others."""
+    begin = first_carry(loop, state, step, memory)
+
+    @jax.checkpoint
+    def one(carry, _):
+        return one_step(loop, carry, dt), None
+
+    def row(carry, _):
+        carry, _ = jax.lax.scan(one, carry, None, length=every) if every > 1 else one(carry, None)
+        kept = row_of(carry)
+        spoilt = jnp.where(kept.good, 0.0, jnp.nan)
+        state = jax.tree.map(lambda y: y + spoilt, kept.state)
+        return carry._replace(iterations=jnp.zeros_like(carry.iterations)), kept._replace(state=state)
+
+    _, found = jax.lax.scan(row, begin, None, length=rows)
+    return row_of(begin), found
+
+
+_compiled = fast_jit(_rows)
+
+
+def _trajectory(system: System, first: Row, rows: Row) -> Trajectory:
+    """The rows, the first one before them."""
+    both = jax.tree.map(lambda one, many: jnp.concatenate([one[None], many]), first, rows)
+    return Trajectory(system, both.state, both.control, both.memory, both.good, both.iterations)

@@ -1,0 +1,234 @@
+"""The host's loop: a run in pieces, with progress, recording as it goes, and Ctrl-C heard between them."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from hydrostat import errors
+from hydrostat.compiling import as_one_function, fast_jit
+from hydrostat.control.base import Controller
+from hydrostat.errors import DivergedError, InputError
+from hydrostat.mechanics.robot import split
+from hydrostat.results.trajectory import Trajectory, TrajectoryRecorder
+from hydrostat.sensing import Sensors
+from hydrostat.simulation.loop import Carry, Loop, Row, first_carry, one_step, row_of
+from hydrostat.simulation.rollout import as_controller
+from hydrostat.stepping.base import AbstractStepper
+from hydrostat.stepping.rk4 import RK4
+from hydrostat.stepping.stability import largest_step
+from hydrostat.stepping.step import default_stepper
+from hydrostat.system import Control, State, System
+
+_CHUNK_ROWS = 250
+_MOST_STEPS = 10**9
+_ADVICE_HALVINGS = 12
+
+
+def simulate(
+    system: System,
+    controller: Controller | Control | None = None,
+    seconds: float = 1.0,
+    dt: float = 1e-3,
+    *,
+    state: State | None = None,
+    stepper: AbstractStepper | None = None,
+    sensors: Sensors | None = None,
+    every: int = 1,
+    memory: Any = None,
+    record: str | Path | None = None,
+    keep: bool = True,
+    on_rows: Callable[[Trajectory], None] | None = None,
+    on_progress: Callable[[float], None] | None = None,
+) -> Trajectory:
+    """Simulate a system for some seconds; the first row of the result is the state that it starts from.
+
+    A step that does not converge is made in smaller ones. When that does not help either, `DivergedError` says when and
+    where, and which step would do; what came before it has been handed out and recorded.
+
+    **Arguments:** `controller`: what drives it, or a control that is held; `dt`: the step [s]; `state`: where it
+    starts, at rest when not given; `stepper`: as `default_stepper` says when not given; `sensors`: perfect ones when not given;
+    `every`: steps from row to row; `memory`: of the controller, where a run before is continued; `record`: a folder
+    that rows are written to as they come, safe against a kill; `keep`: whether all rows are kept in memory as well, or
+    only the last piece of them; `on_rows`: gets each piece of rows as it comes; `on_progress`: gets the share that is
+    done.
+    """
+    run = Run(system, controller, dt, stepper=stepper, sensors=sensors, every=every)
+    return run(seconds, state=state, memory=memory, record=record, keep=keep, on_rows=on_rows, on_progress=on_progress)
+
+
+class Run:
+    """A system with what drives it, ready to be run: compiled once, for those who run it several times or time it."""
+
+    def __init__(
+        self,
+        system: System,
+        controller: Controller | Control | None = None,
+        dt: float = 1e-3,
+        *,
+        stepper: AbstractStepper | None = None,
+        sensors: Sensors | None = None,
+        every: int = 1,
+    ):
+        """**Arguments:** as those of `simulate`."""
+        self.dt = errors.number("dt", dt, above=0.0, most=1e3)
+        self.every = errors.whole("every", every, least=1, most=10**9)
+        controller = as_controller(controller).attach(system, self.dt)
+        sensors = Sensors() if sensors is None else sensors
+        self.loop = Loop(system, controller, sensors, default_stepper(system) if stepper is None else stepper)
+
+    @property
+    def system(self) -> System:
+        """What is simulated."""
+        return self.loop.system
+
+    def compile(self, seconds: float, state: State | None = None) -> None:
+        """Compile what a run of some seconds needs, by one short run that is thrown away."""
+        start = self.system.rest() if state is None else state
+        first = first_carry(self.loop, start, self.dt)
+        jax.block_until_ready(self._piece(first, _piece_rows(self._rows(seconds))))
+
+    def __call__(
+        self,
+        seconds: float,
+        *,
+        state: State | None = None,
+        memory: Any = None,
+        record: str | Path | None = None,
+        keep: bool = True,
+        on_rows: Callable[[Trajectory], None] | None = None,
+        on_progress: Callable[[float], None] | None = None,
+    ) -> Trajectory:
+        """Run for some seconds; the arguments are those of `simulate`."""
+        rows = self._rows(seconds)
+        start: State = self.system.rest() if state is None else state
+        carry = first_carry(self.loop, start, self.dt, memory)
+        self._check_stability(carry)
+        takers = [] if on_rows is None else [on_rows]
+        if record is not None:
+            recorder = TrajectoryRecorder(record, self.system, rows + 1)
+            takers.append(recorder.append)
+            with recorder:
+                return self._pieces(carry, rows, keep, takers, on_progress)
+        return self._pieces(carry, rows, keep, takers, on_progress)
+
+    def _rows(self, seconds: float) -> int:
+        """How many rows a run of some seconds has, after the first."""
+        seconds = errors.number("seconds", seconds, above=0.0, most=1e9)
+        steps = max(round(seconds / self.dt), 1)
+        if steps > _MOST_STEPS:
+            raise InputError(f"a run can have at most {_MOST_STEPS} steps; {seconds:g} s at dt = {self.dt:g} s is more")
+        return -(-steps // self.every)
+
+    def _pieces(self, carry: Carry, rows: int, keep: bool, takers, on_progress) -> Trajectory:
+        """All rows, piece after piece."""
+        parts = [self._trajectory(jax.tree.map(lambda y: np.asarray(y)[None], row_of(carry)))]
+        for take in takers:
+            take(parts[0])
+        done, size = 0, _piece_rows(rows)
+        while done < rows:
+            count = min(size, rows - done)
+            after, found = self._piece(carry, size)
+            good = np.asarray(found.good)[:count]
+            kept = count if good.all() else int(np.argmin(good))
+            if kept:
+                part = self._trajectory(jax.tree.map(lambda y, n=kept: np.asarray(y)[:n], found))
+                parts = [*parts, part] if keep else [part]
+                for take in takers:
+                    take(part)
+            if kept < count:
+                raise self._diverged(carry, found, kept)
+            carry = after
+            done += count
+            if on_progress:
+                on_progress(done / rows)
+        return Trajectory.joined(parts)
+
+    def _trajectory(self, rows: Row) -> Trajectory:
+        return Trajectory(self.system, rows.state, rows.control, rows.memory, rows.good, rows.iterations)
+
+    def _piece(self, carry: Carry, rows: int, loop: Loop | None = None, dt=None, every=None) -> tuple[Carry, Row]:
+        """So many rows."""
+        dt = jnp.asarray(self.dt if dt is None else dt)
+        every = jnp.asarray(self.every if every is None else every)
+        arguments = (self.loop if loop is None else loop, carry, dt, rows, every)
+        kind = jax.tree.structure(arguments)
+        if kind not in _NOT_AS_ONE:
+            try:
+                return _piece(*arguments, as_one=True)
+            except jax.errors.JaxRuntimeError as error:
+                if "UNIMPLEMENTED" not in str(error):
+                    raise
+                _NOT_AS_ONE.add(kind)
+        return _piece(*arguments, as_one=False)
+
+    def _check_stability(self, carry: Carry) -> None:
+        """An explicit step that must blow up is refused before it does."""
+        if isinstance(self.loop.stepper, RK4):
+            inputs = self.system.inputs_at(carry.state, carry.control)
+            most = largest_step(self.system.robot, carry.state.robot, inputs, self.loop.stepper.reach)
+            if self.dt > most:
+                raise InputError(
+                    f"`dt` must be at most {most:.2g} s, where RK4 is stable for this arm; got {self.dt:g} s: "
+                    f"take that, or an implicit stepper such as SDIRK2"
+                )
+
+    def _diverged(self, carry: Carry, found: Row, kept: int) -> DivergedError:
+        """What to say when a step could not be made: when, where, and which step would do."""
+        failed: State = jax.tree.map(lambda y: np.asarray(y)[kept], found.state)
+        arm, segment = _worst_place(self.system, failed)
+        where = f"arm {arm}, segment {segment}" if self.system.robot.count > 1 else f"segment {segment}"
+        # The last good state, once more from the piece's begin.
+        for _ in range(kept):
+            carry, _ = self._piece(carry, 1)
+        time = float(carry.state.time)
+        advice = "no smaller step was found that goes on: the state itself may be out of bounds"
+        for halving in range(1, _ADVICE_HALVINGS + 1):
+            dt, every = self.dt * 0.5**halving, self.every * 2**halving
+            begin = carry._replace(start=carry.state.time, steps=jnp.zeros_like(carry.steps))
+            _, row = self._piece(begin, 1, dt=dt, every=every)
+            if bool(row.good[0]):
+                advice = f"the largest step that goes on from there is about {dt:.3g} s"
+                break
+        return DivergedError(f"the simulation diverged after {time:.6g} s at dt = {self.dt:g} s, in {where}; {advice}")
+
+
+def _piece_rows(rows: int) -> int:
+    """Rows of a piece, all pieces of a run alike so that one function is compiled; the last may run a little over."""
+    return -(-rows // -(-rows // _CHUNK_ROWS))
+
+
+# Kinds of runs that the compiler could not make one function of.
+_NOT_AS_ONE: set = set()
+
+
+@fast_jit
+def _piece(loop: Loop, carry: Carry, dt, rows: int, every, as_one: bool) -> tuple[Carry, Row]:
+    """The compiled loop over rows and steps."""
+
+    def roll(dynamic):
+        loop, carry, dt, every = eqx.combine(dynamic, static)
+
+        def row(carry: Carry, _):
+            after = jax.lax.fori_loop(0, every, lambda _, carry: one_step(loop, carry, dt), carry)
+            return after._replace(iterations=jnp.zeros_like(after.iterations)), row_of(after)
+
+        return jax.lax.scan(row, carry, None, length=rows)
+
+    dynamic, static = eqx.partition((loop, carry, dt, every), eqx.is_array)
+    return as_one_function(roll, dynamic) if as_one else roll(dynamic)
+
+
+def _worst_place(system: System, state: State) -> tuple[int, int]:
+    """The arm and the segment, counted from 1, that is bent the most or is not a number."""
+    worst, place = -1.0, (1, 1)
+    for i, (arm, q) in enumerate(zip(system.robot.each, split(system.robot, state.q), strict=True)):
+        turns = np.max(np.abs(np.asarray(q) * np.asarray(arm.arm.segments.scale)[:, None]), -1)
+        turns = np.where(np.isfinite(turns), turns, np.inf)
+        if turns.max() > worst:
+            worst, place = float(turns.max()), (i + 1, int(np.argmax(turns)) + 1)
+    return place

@@ -1,0 +1,123 @@
+"""One step of a whole system: actuators, surroundings, and the motion of the robot among them."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from hydrostat.compiling import once
+from hydrostat.mechanics.nodes import AbstractForces
+from hydrostat.mechanics.robot import Inputs, PerArm
+from hydrostat.stepping.base import AbstractStepper, finite
+from hydrostat.stepping.momentum import KeepMomentum
+from hydrostat.stepping.sdirk2 import SDIRK2
+from hydrostat.surroundings.base import Place, Together
+from hydrostat.surroundings.ground import Ground
+from hydrostat.surroundings.water import Water
+from hydrostat.system import Control, State, System
+
+ControlOrFunction = Control | Callable[[Float[Array, ""]], Control]
+"""What is held during a step, or what acts during it as a function of time [s]."""
+_SOFT = 1e-6  # tolerance for muscular arms: bends to 1e-6 rad a step, far below what the step itself leaves
+_MANY = 5e-5  # of several of them: with 1e-8 an octopus crawls within 0.1 percent as far, and takes half as long again
+
+
+class Advanced(NamedTuple):
+    """A step's result."""
+
+    state: State
+    place: Place | None
+    """Where the robot meets its surroundings in that state, which the next step begins with."""
+    converged: Bool[Array, ""]
+    iterations: Int[Array, ""]
+
+
+def default_stepper(system: System) -> AbstractStepper:
+    """SDIRK2; muscular arms are stepped to a coarser tolerance.
+
+    Momentum is kept to rounding for a free robot that has neither water nor ground to give it to. In water or on the
+    ground it is not conserved, and is as accurate as the step; `KeepMomentum(SDIRK2())` keeps it to the impulse of what
+    acts there too, at a third of the speed or so.
+    """
+    robot = system.robot
+    muscular = any(arm.muscles is not None for arm in robot.each)
+    inner = SDIRK2(tolerance=(_SOFT if robot.single else _MANY)) if muscular else SDIRK2()
+    alone = system.part(Water) is None and system.part(Ground) is None
+    return KeepMomentum(inner) if robot.free_base and alone else inner
+
+
+def step(system: System, state: State, control: Control | None, dt, stepper: AbstractStepper | None = None) -> State:
+    """The state after a step of dt [s] during which a control is held; not a number where the step cannot be made.
+
+    Pure: `jax.jit`, `jax.vmap` and `jax.grad` go through it.
+    """
+    control = Control() if control is None else system.check(control)
+    stepper = default_stepper(system) if stepper is None else stepper
+    new = advance(system, state, system.place(state), control, dt, stepper)
+    return poisoned(new.state, new.converged)
+
+
+def poisoned(state: State, good) -> State:
+    """The state, or one that is not a number where it is not good."""
+    spoilt = jnp.where(good, 0.0, jnp.nan)
+    return state._replace(time=state.time + spoilt, base_twist=state.base_twist + spoilt).moved(
+        state.robot._replace(q=_plus(state.q, spoilt), v=_plus(state.v, spoilt), base_twist=state.base_twist + spoilt)
+    )
+
+
+def _plus(values: PerArm, number) -> PerArm:
+    return tuple(y + number for y in values) if isinstance(values, tuple) else values + number
+
+
+def advance(
+    system: System, state: State, place: Place | None, control: ControlOrFunction, dt, stepper: AbstractStepper
+) -> Advanced:
+    """One step, for those who make many: `place` is where the robot meets its surroundings at the begin."""
+    held = control if isinstance(control, Control) else control(state.time)
+    after = system.muscles.advance(state.activation, held.activation, dt)
+
+    # What happens around the robot at the begin, and which forces act during the step.
+    environment, commands = system.environment, system.commands(held)
+    around, forces = list(state.surroundings), []
+    if place is not None:
+        for i, part in enumerate(system.surroundings):
+            around[i], found = part.begin(around[i], place, environment, commands, dt)
+            forces.append(found)
+    acting = [found for found in forces if found is not None]
+    inputs = StepInputs(system, control, state, after, jnp.asarray(dt), Together(tuple(acting)) if acting else None)
+
+    # The motion of the robot.
+    new = stepper.step(system.robot, state.robot, state.time, dt, inputs)
+    moved = state._replace(time=state.time + dt, activation=after).moved(new.state)
+
+    # Where that has brought what is around.
+    place_after = None if place is None else once(system.place(moved))
+    if place_after is not None:
+        for i, (part, found) in enumerate(zip(system.surroundings, forces, strict=True)):
+            around[i] = part.finish(around[i], found, place_after, environment, dt)
+    moved = moved._replace(surroundings=tuple(around))
+    return Advanced(moved, place_after, new.converged & finite(new.state), new.iterations)
+
+
+class StepInputs(eqx.Module):
+    """What acts on the robot during a step, as a function of time."""
+
+    system: System
+    control: Any
+    """Held, or a function of time."""
+    before: State
+    after: PerArm
+    """The activation at the step's end."""
+    duration: Float[Array, ""]
+    """[s]"""
+    forces: AbstractForces | None
+
+    def __call__(self, time, state) -> Inputs:
+        """The inputs at a time."""
+        del state
+        elapsed = time - self.before.time
+        control = self.control if isinstance(self.control, Control) else self.control(time)
+        forces = None if self.forces is None else self.forces.after(elapsed)
+        return self.system.inputs(control, self.before, self.after, elapsed / self.duration, forces)

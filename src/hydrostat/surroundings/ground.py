@@ -1,0 +1,95 @@
+"""A level ground under arms and their body."""
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from hydrostat.compiling import once
+from hydrostat.lie import small
+from hydrostat.mechanics.nodes import AbstractForces, NodeForces, Nodes, copies, shares
+from hydrostat.surroundings.base import AbstractSurroundings, Commands, Environment, OnBody, Place, Together
+from hydrostat.surroundings.contact import ContactLaw
+from hydrostat.surroundings.shapes import finite
+
+GROUND = ContactLaw(stiffness=80.0, damping=200.0, friction=0.5, slip_speed=0.005, onset=1e-3)
+"""Soft, and without bounce; all assumed."""
+_ONSET = 0.3  # of a node's radius
+
+
+def _entries(*places) -> np.ndarray:
+    """A matrix of 6 x 6 with entries (row, column, value)."""
+    matrix = np.zeros((6, 6))
+    for row, column, value in places:
+        matrix[row, column] = value
+    return matrix
+
+
+# B^T diag(g, g, c) B of the lowest point of a ball, B = [-hat(-r z) | 1]: by powers of r in g, and c.
+_SPIN = _entries((0, 0, 1.0), (1, 1, 1.0))
+_COUPLING = _entries((0, 4, 1.0), (4, 0, 1.0), (1, 3, -1.0), (3, 1, -1.0))
+_ACROSS = _entries((3, 3, 1.0), (4, 4, 1.0))
+_UP = _entries((5, 5, 1.0))
+
+
+class GroundForces(AbstractForces):
+    """A level plane, as nodes feel it during a step, each a ball of its radius."""
+
+    law: ContactLaw
+    """Its onset is that of each node."""
+    height: Float[Array, ""]
+    """[m]"""
+    friction: Float[Array, " n"]
+    """Per slip velocity, with the pressure that is expected during the step [N s/m]: so it is linear."""
+
+    def by_arm(self, arms: int) -> "GroundForces":
+        """The floor under each arm."""
+        law = eqx.tree_at(lambda law: law.onset, copies(self.law, arms), shares(self.law.onset, arms))
+        return GroundForces(law, copies(self.height, arms), shares(self.friction, arms))
+
+    def forces(self, nodes: Nodes) -> NodeForces:
+        """The forces on the nodes, each at its lowest point."""
+        r, g = nodes.radius, self.friction
+        f, k, c = self.law.pressed(self.height + r - nodes.position[:, 2], nodes.velocity[:, 2])
+        force = jnp.concatenate([-g[:, None] * _slip(nodes), f[:, None]], 1)
+        torque = r[:, None] * jnp.stack([force[:, 1], -force[:, 0], jnp.zeros_like(r)], 1)
+        sizes = once((g, g * r, g * r * r, c))
+        parts = zip(sizes, (_ACROSS, _COUPLING, _SPIN, _UP), strict=True)
+        damping = sum((size[:, None, None] * matrix for size, matrix in parts), start=jnp.zeros((len(r), 6, 6)))
+        return NodeForces(force, torque, once(k)[:, None, None] * _UP, damping)
+
+
+def _slip(nodes: Nodes) -> Float[Array, "n 2"]:
+    """The velocity of the lowest points along the floor."""
+    turning = nodes.radius[:, None] * jnp.stack([-nodes.angular_velocity[:, 1], nodes.angular_velocity[:, 0]], 1)
+    return nodes.velocity[:, :2] + turning
+
+
+class Ground(AbstractSurroundings):
+    """A level ground that arms and their body rest on."""
+
+    height: Float[Array, ""] = eqx.field(converter=finite("height"), default=0.0)
+    """[m]"""
+    law: ContactLaw = GROUND
+    soft: bool = eqx.field(static=True, default=True)
+    """Whether the stiffness of a node is fully there at a depth of 0.3 of its radius, instead of at the law's onset: soft
+    where the arm is thick, and soon enough where it is thin. At a tenth, the light ends of arms made an octopus need a
+    fourth more iterations."""
+
+    def begin(self, state, place: Place, environment: Environment, commands: Commands, dt):
+        """The ground under all nodes, and under the body."""
+        del environment, commands
+        ahead = place.ahead(dt)
+        under: list[AbstractForces] = [self.under(ahead.nodes)]
+        if ahead.body is not None:
+            under.append(OnBody(self.under(ahead.body), ahead.body.radius[0]))
+        return state, Together(tuple(under))
+
+    def under(self, ahead: Nodes) -> GroundForces:
+        """The ground during a step at whose end the nodes are about here."""
+        onset = _ONSET * ahead.radius if self.soft else jnp.broadcast_to(self.law.onset, ahead.radius.shape)
+        law = eqx.tree_at(lambda law: law.onset, self.law, onset)
+        depth, rise, slip = self.height + ahead.radius - ahead.position[:, 2], ahead.velocity[:, 2], _slip(ahead)
+        f, _, _ = law.pressed(depth, rise)
+        friction = law.friction * f / jnp.sqrt(small.dot(slip, slip) + law.slip_speed**2)
+        return GroundForces(law, self.height, friction)

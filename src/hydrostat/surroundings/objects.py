@@ -1,0 +1,174 @@
+"""Free objects: a ball that arms can touch, take hold of, carry and throw.
+
+What suckers hold moves with the arm, implicitly within each step. Contact between the arm and a ball that it does not
+hold is worked out once a step, where both are about to be, and each is implicit in it. Balls do not touch each other.
+"""
+
+from typing import NamedTuple
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from hydrostat import errors
+from hydrostat.lie import small
+from hydrostat.mechanics.nodes import AbstractForces, Nodes
+from hydrostat.surroundings.ball_grip import BallGrip, BallState, hold
+from hydrostat.surroundings.base import AbstractSurroundings, Commands, Environment, OnBody, Place, Together
+from hydrostat.surroundings.contact import ContactLaw, contact_with_shapes
+from hydrostat.surroundings.planes import Planes, planes
+from hydrostat.surroundings.shapes import Plane, Sphere, scalar, vector
+from hydrostat.surroundings.suckers import Attachment, Suckers
+
+BALL_DRAG = 0.47
+"""Drag coefficient of a sphere on its shadow, for Reynolds numbers of 1e3 to 1e5 (Hoerner)."""
+SOFT = ContactLaw(stiffness=100.0, damping=5.0, friction=0.5, slip_speed=0.01, onset=1e-3)
+"""Soft; all assumed. A sphere of 5 mm and 10 kPa has some 50 N/m."""
+
+
+class ObjectState(NamedTuple):
+    """A free object, and what holds it."""
+
+    ball: BallState
+    attachment: Attachment
+    """Of the contact nodes of all arms and, last, the body, which holds nothing."""
+
+
+class Ball(AbstractSurroundings):
+    """A free rigid ball."""
+
+    radius: Float[Array, ""] = eqx.field(converter=scalar("radius"))
+    """[m]"""
+    mass: Float[Array, ""] = eqx.field(converter=scalar("mass"))
+    """[kg]"""
+    position: Float[Array, " 3"] = eqx.field(converter=vector("position"), default=(0.0, 0.0, 0.0))
+    """Of its centre at the start [m]."""
+    drag: Float[Array, ""] = eqx.field(converter=scalar("drag", positive=False), default=BALL_DRAG)
+    """On the area of its shadow."""
+    law: ContactLaw = SOFT
+    """How it gives way to arms, the body and the ground."""
+    squeezed: bool = eqx.field(static=True, default=False)
+    """Whether skin whose suckers hold the ball presses on it besides, when it is drawn into it. Then it stays outside;
+    but such contact is worked out once a step, so what an arm does with a load depends more on the step."""
+
+    @staticmethod
+    def of_density(mass: float, density: float, position=(0.0, 0.0, 0.0), **options) -> "Ball":
+        """A ball of some mass [kg] and density [kg/m^3]."""
+        mass, density = errors.number("mass", mass, above=0.0), errors.number("density", density, above=0.0)
+        return Ball((0.75 * mass / density / jnp.pi) ** (1.0 / 3.0), mass, position, **options)
+
+    @property
+    def volume(self) -> Float[Array, ""]:
+        """[m^3]"""
+        return 4.0 / 3.0 * jnp.pi * self.radius**3
+
+    def init(self, environment: Environment) -> ObjectState:
+        """At rest, held by nothing."""
+        zero = jnp.zeros(3)
+        count = environment.count + (environment.body is not None)
+        return ObjectState(BallState(self.position, jnp.eye(3), zero, zero), Attachment.nowhere(count))
+
+    def begin(self, state: ObjectState, place: Place, environment: Environment, commands: Commands, dt):
+        """Suckers let go of it and take hold, and it answers to what they and the skin do during the step."""
+        suckers = environment.suckers
+        nodes, ahead = place.all(), place.ahead(dt).all()
+        attachment = state.attachment
+        if suckers is not None:
+            take = jnp.concatenate([commands.take, jnp.zeros(len(nodes.radius) - len(commands.take))])
+            attachment = self._taken(suckers, state, nodes, take)
+        law = Suckers() if suckers is None else suckers
+        ball = state.ball
+        # A ball carries along half the water that a cylinder of its volume does (Lamb, Hydrodynamics, art. 92).
+        water = environment.water
+        carried = None if water is None else water.entrained()
+        moved = self.mass if carried is None else self.mass + 0.5 * carried.density * self.volume
+        inertia = jnp.concatenate([jnp.full(3, moved), jnp.full(3, 0.4 * self.mass * self.radius**2)])
+        matrix, loads = self._loads(ball, attachment.held, ahead, environment, dt)
+        lever = small.matvec(ball.rotation, attachment.anchor)
+        grip = hold(law, ball, attachment.held, lever, inertia, matrix, loads, dt)
+        skin = self._skin(ball._replace(position=ball.position + dt * ball.velocity), attachment.held, ahead)
+        n = environment.count
+        on_arms: list[AbstractForces] = [_some(skin, slice(None, n))]
+        if suckers is not None:
+            own = (grip.held[:n], grip.lever[:n])
+            on_arms.append(eqx.tree_at(lambda one: (one.held, one.lever), grip, own))
+        if place.body is not None:
+            on_arms.append(OnBody(_some(skin, slice(n, None)), place.body.radius[0]))
+        return ObjectState(ball, attachment), BallForces(tuple(on_arms), grip)
+
+    def finish(self, state: ObjectState, forces, place: Place, environment: Environment, dt) -> ObjectState:
+        """Where the motion of the nodes and its loads have brought it."""
+        del environment, dt
+        assert isinstance(forces, BallForces)
+        nodes = place.all()
+        attachment = state.attachment._replace(pull=forces.grip.pulls(nodes))
+        return ObjectState(forces.grip.moved(nodes), attachment)
+
+    def _taken(self, suckers: Suckers, state: ObjectState, nodes: Nodes, take) -> Attachment:
+        """Suckers let go by command or when they are torn off, and take hold of what is near."""
+        before, ball = state.attachment, state.ball
+        kept = before.held * jnp.where(before.pull > suckers.pull_off(nodes.radius), 0.0, 1.0) * take
+        away = nodes.position - ball.position
+        gap = small.norm(away) - self.radius - nodes.radius
+        new = (1.0 - before.held) * take * jnp.where(gap <= suckers.reach, 1.0, 0.0)
+        own = small.matvec(ball.rotation.T, away)
+        return Attachment(kept + new, jnp.where(new[:, None] > 0.0, own, before.anchor), before.pull)
+
+    def _loads(self, ball: BallState, held, ahead: Nodes, environment: Environment, dt):
+        """What acts on the ball besides suckers: its resistance to motion (6, 6), and force and torque (6,)."""
+        there = ball._replace(position=ball.position + dt * ball.velocity)
+        zero, turning = jnp.zeros((3, 3)), jnp.zeros((3, 3))
+        # Weight and buoyancy, drag.
+        force, torque, resisting = self.mass * environment.gravity, jnp.zeros(3), jnp.zeros((3, 3))
+        water = environment.water
+        if water is not None:
+            flow = water.current - ball.velocity
+            drag = 0.5 * water.density * self.drag * jnp.pi * self.radius**2 * small.norm(flow)
+            force = (self.mass - water.density * self.volume) * environment.gravity + drag * flow
+            resisting = 2.0 * drag * jnp.eye(3)
+        # The skin of the arm where it does not hold the ball.
+        touch = self._skin(there, held, ahead)
+        at = touch.contact(ahead)
+        lever = ahead.position - ahead.radius[:, None] * touch.normal[:, 0] - there.position
+        force = force - jnp.sum(at.force, 0)
+        torque = torque - jnp.sum(small.cross(lever, at.force), 0)
+        resisting = resisting + jnp.sum(at.damping[:, 3:, 3:] + dt * at.stiffness[:, 3:, 3:], 0)
+        outer = lever[:, :, None] * lever[:, None, :]
+        across = small.dot(lever, lever)[:, None, None] * jnp.eye(3) - outer
+        turning = turning + jnp.sum(touch.friction[:, :1, None] * across, 0)
+        # The ground.
+        if environment.ground is not None:
+            level = jnp.stack([jnp.zeros(()), jnp.zeros(()), environment.ground.height])
+            plane = Plane(point=level, normal=(0.0, 0.0, 1.0))
+            own = (there.position, ball.velocity, ball.spin, jnp.zeros(3), self.radius, self.radius)
+            at, _ = contact_with_shapes(self.law, Nodes(*(y[None] for y in own)), [plane])
+            force, torque = force + at.force[0], torque + at.torque[0]
+            resisting = resisting + at.damping[0, 3:, 3:] + dt * at.stiffness[0, 3:, 3:]
+            turning = turning + at.damping[0, :3, :3]
+        matrix = jnp.concatenate([jnp.concatenate([resisting, zero], 1), jnp.concatenate([zero, turning], 1)], 0)
+        return matrix, jnp.concatenate([force, torque])
+
+    def _skin(self, ball: BallState, held, nodes: Nodes) -> Planes:
+        """Contact of the nodes with the ball; of those that do not hold it, unless it is squeezed."""
+        sphere = Sphere(ball.position, self.radius, ball.velocity, ball.spin)
+        touch = planes(self.law, nodes, [sphere])
+        if self.squeezed:
+            return touch
+        free = (1.0 - held)[:, None]
+        return eqx.tree_at(lambda t: (t.share, t.friction), touch, (free * touch.share, free * touch.friction))
+
+
+class BallForces(Together):
+    """What a ball does to arms and body during a step, and how it answers to all that hold it."""
+
+    grip: BallGrip
+
+    def after(self, elapsed) -> "BallForces":
+        """The ball answers after the time that has passed."""
+        return BallForces(tuple(part.after(elapsed) for part in self.parts), self.grip)
+
+
+def _some(touching: Planes, some: slice) -> Planes:
+    """The planes of some of the nodes."""
+    arrays = ("normal", "offset", "velocity", "share", "friction")
+    return Planes(touching.law, *(getattr(touching, name)[some] for name in arrays))

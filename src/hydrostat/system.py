@@ -1,0 +1,338 @@
+"""The plant: a robot in its surroundings, everything about it that evolves, and what can be set from outside.
+
+`System` holds what stays, `State` what evolves, `Control` what a controller sets for a step.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+from jaxtyping import Array, Float
+
+from hydrostat.actuation.drives import LegDrive, MuscleDrive, TendonDrive, TorqueDrive
+from hydrostat.errors import InputError, listed, shown
+from hydrostat.lie import SE3
+from hydrostat.mechanics.model import GRAVITY, ArmModel, checked_vector, relaxed
+from hydrostat.mechanics.motion import BaseMotion, nodes_per_arm
+from hydrostat.mechanics.nodes import AbstractForces
+from hydrostat.mechanics.robot import Inputs, PerArm, Robot, joined, no_inputs, with_arms
+from hydrostat.mechanics.state import RobotState, body_of, nodes_of, rest_state
+from hydrostat.surroundings.base import AbstractSurroundings, Commands, Environment, Place, Together, per_node
+from hydrostat.surroundings.ground import Ground
+from hydrostat.surroundings.objects import Ball
+from hydrostat.surroundings.suckers import Suckers
+from hydrostat.surroundings.water import Water
+
+
+class State(NamedTuple):
+    """Everything that evolves."""
+
+    time: Float[Array, ""]
+    """[s]"""
+    q: PerArm
+    """Coordinates (n, k) of the segments."""
+    v: PerArm
+    """Their rates."""
+    base_pose: SE3
+    """Of the body."""
+    base_twist: Float[Array, " 6"]
+    """Of the body, (angular, linear) in its own axes."""
+    activation: PerArm
+    """Activation (n, m) of every muscle, 0 to 1: the state of the actuators."""
+    surroundings: tuple
+    """The state of each part of the surroundings, in the order in which the system has them."""
+
+    @property
+    def robot(self) -> RobotState:
+        """The mechanical part."""
+        return RobotState(self.q, self.v, self.base_pose, self.base_twist)
+
+    def moved(self, robot: RobotState) -> "State":
+        """The same with another mechanical part."""
+        return self._replace(**robot._asdict())
+
+
+class Control(eqx.Module):
+    """What a controller sets for a step; what is None is not driven: slack, relaxed, zero.
+
+    Of a single arm each is an array; of several arms the arm comes first, as leading axis where they are equal, else
+    as a tuple.
+    """
+
+    tension: PerArm | None = None
+    """Of every tendon (w,) [N]."""
+    length: PerArm | None = None
+    """Of every tendon (w,), for robots whose tendons are driven by length [m]."""
+    activation: PerArm | None = None
+    """Of every muscle (n, m), 0 to 1."""
+    torque: PerArm | None = None
+    """Generalised forces on the coordinates (n, k)."""
+    leg_force: PerArm | None = None
+    """Along the legs of a chain of platforms (n, 6) [N]."""
+    grip: PerArm | None = None
+    """1 for segments (n,) whose suckers shall hold the ground, 0 for those whose suckers shall let go."""
+    take: PerArm | None = None
+    """The same for free objects."""
+    jet: Any = None
+    """How hard the mantle shall press its water out, 0 to 1."""
+    load: PerArm | None = None
+    """Dead loads (m, 6) at the robot's places for loads: moment [N m] and force [N] in world axes."""
+    follower: PerArm | None = None
+    """Follower loads (m, 6): the same in the axes of the material point."""
+    base: BaseMotion | None = None
+    """Pose, body twist and its rate of a body whose motion is prescribed."""
+
+    def __init__(self, *, base: BaseMotion | None = None, **values):
+        names = [field for field in Control.__dataclass_fields__ if field != "base"]
+        for name in values:
+            if name not in names:
+                raise InputError(f"`Control` has no {shown(name)}; it has {listed([*names, 'base'])}")
+        for name in names:
+            setattr(self, name, _numbers(name, values.get(name)))
+        self.base = base
+
+
+def _numbers(name: str, value: Any) -> Any:
+    """A value as an array, or a tuple of arrays where it is one for each arm."""
+    if value is None:
+        return None
+    try:
+        if isinstance(value, list | tuple) and any(np.ndim(part) for part in value):
+            try:
+                return jnp.asarray(value, float)
+            except (TypeError, ValueError):
+                return tuple(jnp.asarray(part, float) for part in value)
+        return jnp.asarray(value, float)
+    except (TypeError, ValueError):
+        raise InputError(f"`{name}` must be numbers; got {shown(value)}") from None
+
+
+class System(eqx.Module):
+    """A robot in its surroundings.
+
+        sea = System(robots.octopus(), [Water(), Ground(), Suckers(), ArmContact()])
+
+    What the parts need of each other, and at which points of the arms they act, is found out here.
+    """
+
+    robot: Robot
+    surroundings: tuple[AbstractSurroundings, ...]
+    gravity: Float[Array, " 3"]
+    """[m/s^2]"""
+    muscles: MuscleDrive
+
+    def __init__(
+        self,
+        robot: Robot,
+        surroundings: Sequence[AbstractSurroundings] = (),
+        *,
+        gravity=GRAVITY,
+        muscle_gains: PerArm | None = None,
+    ):
+        """**Arguments:** `gravity` [m/s^2]; `muscle_gains`: of every muscle (n, m), 1 for perfect ones if not given."""
+        if not isinstance(robot, Robot):
+            raise InputError(f"`robot` must be a robot, such as hydrostat.robots.octopus(); got {shown(robot)}")
+        parts = (surroundings,) if isinstance(surroundings, AbstractSurroundings) else tuple(surroundings)
+        _check_parts(parts)
+        if any(part.touches for part in parts):
+            robot = with_arms(robot, _with_contact_nodes)
+        self.gravity = checked_vector("gravity", gravity)
+        self.robot = eqx.tree_at(lambda robot: robot.gravity, robot, self.gravity * _weight_share(robot, parts))
+        self.surroundings = parts
+        self.muscles = MuscleDrive.of(self.robot, self._muscle_gains(muscle_gains))
+
+    def _muscle_gains(self, gains: PerArm | None) -> PerArm | None:
+        if gains is None:
+            return None
+        gains = _numbers("muscle_gains", gains)
+        wanted = joined(self.robot, [relaxed(arm) for arm in self.robot.each])
+        _check_shape("muscle_gains", gains, wanted)
+        return gains
+
+    # What the parts know of each other.
+
+    def part(self, kind: type) -> Any:
+        """The part of the surroundings that is of a kind; None where there is none."""
+        return next((part for part in self.surroundings if isinstance(part, kind)), None)
+
+    def part_state(self, state: State, kind: type) -> Any:
+        """The state of the part of a kind; None where there is none."""
+        each = zip(self.surroundings, state.surroundings, strict=True)
+        return next((own for part, own in each if isinstance(part, kind)), None)
+
+    def objects(self, state: State) -> list:
+        """The states of all free objects."""
+        each = zip(self.surroundings, state.surroundings, strict=True)
+        return [own for part, own in each if isinstance(part, Ball)]
+
+    @property
+    def environment(self) -> Environment:
+        """What every part of the surroundings may know."""
+        robot = self.robot
+        found = (self.part(kind) for kind in (Water, Ground, Suckers))
+        return Environment(self.gravity, robot.body, *found, tuple(nodes_per_arm(robot)), robot.equal)
+
+    # States.
+
+    def rest(self, q: PerArm | None = None, v: PerArm | None = None, *, time: float = 0.0) -> State:
+        """The state at rest in a configuration, the unstressed one when not given, with relaxed muscles.
+
+        **Arguments:** `v`: rates of the coordinates, where it is not at rest.
+        """
+        robot = rest_state(self.robot, q)
+        if v is not None:
+            robot = robot._replace(v=jax.tree.map(lambda y: jnp.asarray(y, float), v))
+        for name in ("q", "v"):
+            _check_shape(name, getattr(robot, name), rest_state(self.robot).q)
+        environment = self.environment
+        around = tuple(part.init(environment) for part in self.surroundings)
+        return State(jnp.asarray(time, float), *robot, self.muscles.init(self.robot), around)
+
+    def place(self, state: State) -> Place | None:
+        """Where the robot meets its surroundings; None where it has none."""
+        if not self.surroundings:
+            return None
+        body = None if self.robot.body is None else body_of(self.robot, state.robot)
+        return Place(nodes_of(self.robot, state.robot), body)
+
+    # Controls.
+
+    def check(self, control: Control) -> Control:
+        """The control, refused in a sentence where this system cannot be driven so."""
+        if not isinstance(control, Control):
+            raise InputError(f"a controller must give a `Control`; got {shown(control)}")
+        none = no_inputs(self.robot)
+        segments = joined(self.robot, [jnp.zeros(arm.arm.count) for arm in self.robot.each])
+        shapes = {
+            "tension": none.wires, "length": none.wires, "activation": none.activation, "torque": none.torque,
+            "leg_force": none.torque, "grip": segments, "take": segments, "load": none.force, "follower": none.follower,
+        }  # fmt: skip
+        for name, like in shapes.items():
+            value = getattr(control, name)
+            if value is not None:
+                self._check_driven(name)
+                _check_shape(name, value, like)
+        if control.tension is not None:
+            for value in jax.tree.leaves(control.tension):
+                if not isinstance(value, Tracer) and bool(jnp.any(value < 0.0)):
+                    raise InputError(
+                        f"`tension` must not be negative, since a tendon cannot push; got {float(jnp.min(value)):g} N"
+                    )
+        if control.jet is not None and not self.has_jet:
+            raise InputError("`jet` is for a system with `Jet()` among its surroundings; this one has none")
+        return control
+
+    @property
+    def has_jet(self) -> bool:
+        """Whether its mantle can press water out."""
+        return any(type(part).__name__ == "Jet" for part in self.surroundings)
+
+    @property
+    def by_length(self) -> bool:
+        """Whether tendons are driven by their length."""
+        return any(arm.wires is not None and arm.wires.stiffness is not None for arm in self.robot.each)
+
+    def _check_driven(self, name: str) -> None:
+        """Refuse what this robot has nothing for."""
+        robot = self.robot
+        if name in ("tension", "length"):
+            if all(arm.wires is None for arm in robot.each):
+                kind = "muscles: drive it by `activation`" if robot.each[0].muscles is not None else "no tendons"
+                raise InputError(f"{robot.name} cannot be driven by `{name}`; it has {kind}")
+            if self.by_length != (name == "length"):
+                other = "length" if self.by_length else "tension"
+                raise InputError(f"the tendons of {robot.name} are driven by their {other}; got `{name}`")
+        if name == "activation" and all(arm.muscles is None for arm in robot.each):
+            raise InputError(f"{robot.name} cannot be driven by `activation`; it has no muscles")
+        if name == "leg_force" and (not robot.single or robot.one.legs is None):
+            raise InputError(f"{robot.name} cannot be driven by `leg_force`; it has no legs")
+        if name in ("grip", "take") and self.part(Suckers) is None:
+            raise InputError(f"`{name}` is for a system with `Suckers()` among its surroundings; this one has none")
+
+    def commands(self, control: Control) -> Commands:
+        """What of a control is meant for the surroundings."""
+        rows = self.environment.count
+
+        def of_nodes(segments):
+            return jnp.zeros(rows) if segments is None else per_node(self.robot, segments)
+
+        jet = jnp.zeros(()) if control.jet is None else jnp.asarray(control.jet, float)
+        return Commands(of_nodes(control.grip), of_nodes(control.take), jet)
+
+    def inputs(self, control: Control, before: State, after: PerArm, share, forces: AbstractForces | None) -> Inputs:
+        """What acts on the robot at a moment of a step.
+
+        **Arguments:** `before`: the state at the step's begin; `after`: the activation at its end; `share`: of the step
+        that has passed; `forces`: of the surroundings.
+        """
+        inputs = no_inputs(self.robot, forces)
+        inputs = self.muscles.apply(inputs, control.activation, before.activation, after, share)
+        tendons = control.length if self.by_length else control.tension
+        inputs = TendonDrive(self.by_length).apply(inputs, tendons, (), (), share)
+        inputs = TorqueDrive().apply(inputs, control.torque, (), (), share)
+        if control.leg_force is not None:
+            legs = LegDrive(self.robot)
+            inputs = legs.apply(inputs, legs.generalised(before.q, control.leg_force), (), (), share)
+        if control.load is not None:
+            inputs = inputs._replace(force=control.load)
+        if control.follower is not None:
+            inputs = inputs._replace(follower=control.follower)
+        if control.base is not None and not self.robot.free_base:
+            base = control.base
+            inputs = inputs._replace(base_pose=base.T, base_twist=base.V, base_acceleration=base.A)
+        return inputs
+
+    def forces_at(self, state: State, dt: float = 0.0) -> AbstractForces | None:
+        """The forces of the surroundings in a state, with nothing taken hold of or let go."""
+        place = self.place(state)
+        if place is None:
+            return None
+        quiet = self.commands(Control())
+        environment = self.environment
+        each = zip(self.surroundings, state.surroundings, strict=True)
+        found = [part.begin(own, place, environment, quiet, dt)[1] for part, own in each]
+        return Together(tuple(forces for forces in found if forces is not None))
+
+    def inputs_at(self, state: State, control: Control | None = None) -> Inputs:
+        """What acts on the robot in a state, under a control that is held."""
+        control = Control() if control is None else self.check(control)
+        return self.inputs(control, state, state.activation, 1.0, self.forces_at(state))
+
+
+def _check_parts(parts: tuple) -> None:
+    """Refuse what is no part of surroundings, and parts that do not go together."""
+    for part in parts:
+        if not isinstance(part, AbstractSurroundings):
+            raise InputError(f"`surroundings` must hold such as Water(), Ground(), Suckers(); got {shown(part)}")
+    for kind in (Water, Ground, Suckers):
+        if sum(isinstance(part, kind) for part in parts) > 1:
+            raise InputError(f"`surroundings` must hold at most one {kind.__name__}; got several")
+    if any(isinstance(part, Suckers) for part in parts) and not any(isinstance(part, Ground | Ball) for part in parts):
+        raise InputError("`Suckers` need something to hold: add Ground() or a Ball(...) to the surroundings")
+
+
+def _weight_share(robot: Robot, parts: tuple) -> Float[Array, ""]:
+    """Weight less buoyancy over weight, of a robot of one density."""
+    water = next((part for part in parts if isinstance(part, Water)), None)
+    return jnp.ones(()) if water is None else 1.0 - water.density / robot.each[0].arm.material.density[0]
+
+
+def _with_contact_nodes(arm: ArmModel) -> ArmModel:
+    """The arm with a contact node at the end of every segment, where it has none yet."""
+    return arm if arm.skin_at else replace(arm, skin_at=(arm.tip_at,))
+
+
+def _check_shape(name: str, value, like) -> None:
+    """Refuse an array, or one of several, of another shape."""
+    if jax.tree.structure(value) != jax.tree.structure(like):
+        count = len(like) if isinstance(like, tuple) else 1
+        raise InputError(f"`{name}` must be one array for each of {count} arms; got {shown(value)}")
+    for index, (one, other) in enumerate(zip(jax.tree.leaves(value), jax.tree.leaves(like), strict=True)):
+        if jnp.shape(one) != other.shape:
+            where = f" of arm {index + 1}" if isinstance(like, tuple) else ""
+            raise InputError(f"`{name}`{where} must have the shape {other.shape}; got {jnp.shape(one)}")
