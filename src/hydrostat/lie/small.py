@@ -1,28 +1,67 @@
 """Products of tiny vectors and matrices, written so that XLA fuses them on a CPU.
 
-A library call, or a reduction over an axis of three, costs more than the arithmetic: the contraction is unrolled.
+A library call, or a reduction over an axis of three, costs more than the arithmetic: the contraction is unrolled. Its
+derivative is not: transposed, each of its terms would be padded to the whole and added, which takes three times as many
+kernels to compile and to run.
 """
+
+from collections.abc import Callable
+from functools import partial
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
+_LEVI_CIVITA = np.cross(np.eye(3)[:, None], np.eye(3)).transpose(2, 0, 1)
+"""e_ijk: the i-th component of the vector product of axes j and k."""
 
+
+def _product_rule(product: Callable, primals, tangents) -> Array:
+    """The derivative of a product, by the product written as a sum over an axis."""
+    (a, b), (da, db) = primals, tangents
+    zero = jax.custom_derivatives.SymbolicZero
+    terms = [] if isinstance(da, zero) else [product(da, b)]
+    terms += [] if isinstance(db, zero) else [product(a, db)]
+    return sum(terms[1:], start=terms[0])
+
+
+@jax.custom_jvp
 def dot(a: Float[Array, "*batch j"], b: Float[Array, "*batch j"]) -> Float[Array, "*batch"]:
     """The scalar product of short vectors."""
     return sum((a[..., j] * b[..., j] for j in range(1, a.shape[-1])), start=a[..., 0] * b[..., 0])
 
 
+@partial(dot.defjvp, symbolic_zeros=True)
+def _dot_jvp(primals, tangents):
+    return dot(*primals), _product_rule(lambda a, b: jnp.sum(a * b, -1), primals, tangents)
+
+
+@jax.custom_jvp
 def matvec(a: Float[Array, "*batch i j"], x: Float[Array, "*batch j"]) -> Float[Array, "*batch i"]:
     """The product of a small matrix and a vector."""
     terms = [a[..., :, j] * x[..., j, None] for j in range(a.shape[-1])]
     return sum(terms[1:], start=terms[0])
 
 
+@partial(matvec.defjvp, symbolic_zeros=True)
+def _matvec_jvp(primals, tangents):
+    return matvec(*primals), _product_rule(lambda a, x: jnp.sum(a * x[..., None, :], -1), primals, tangents)
+
+
+@jax.custom_jvp
 def matmul(a: Float[Array, "*batch i j"], b: Float[Array, "*batch j k"]) -> Float[Array, "*batch i k"]:
     """The product of two small matrices, as a sum of outer products."""
     terms = [a[..., :, j, None] * b[..., j, None, :] for j in range(a.shape[-1])]
     return sum(terms[1:], start=terms[0])
+
+
+@partial(matmul.defjvp, symbolic_zeros=True)
+def _matmul_jvp(primals, tangents):
+    def product(a, b):
+        return jnp.sum(a[..., :, :, None] * b[..., None, :, :], -2)
+
+    return matmul(*primals), _product_rule(product, primals, tangents)
 
 
 def norm(x: Float[Array, "*batch j"]) -> Float[Array, "*batch"]:
@@ -94,10 +133,19 @@ def _inverse_three(A: Float[Array, "*batch j j"]) -> Float[Array, "*batch j j"]:
     return columns / dot(x, columns[..., 0])[..., None, None]
 
 
+@jax.custom_jvp
 def cross(a: Float[Array, "*batch 3"], b: Float[Array, "*batch 3"]) -> Float[Array, "*batch 3"]:
     """The vector product."""
     (a0, a1, a2), (b0, b1, b2) = ([x[..., i] for i in range(3)] for x in (a, b))
     return jnp.stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], -1)
+
+
+@partial(cross.defjvp, symbolic_zeros=True)
+def _cross_jvp(primals, tangents):
+    def product(a, b):
+        return jnp.sum(a[..., None, :, None] * b[..., None, None, :] * _LEVI_CIVITA, (-2, -1))
+
+    return cross(*primals), _product_rule(product, primals, tangents)
 
 
 def inverse_by_elimination(A: Float[Array, "j j"]) -> Float[Array, "j j"]:

@@ -5,17 +5,18 @@ from typing import ClassVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jax.flatten_util import ravel_pytree
 
 from hydrostat.mechanics.dynamics import factor, residual, solve
 from hydrostat.mechanics.motion import like_coordinates
 from hydrostat.mechanics.robot import split
 from hydrostat.stepping.base import AbstractStepper, Stepped, acting, combine, moved, positions, velocities
+from hydrostat.stepping.implicit import implicit_root
 
 GAMMA = 1.0 - 0.5**0.5
 """Makes the method L-stable: Alexander (1977)."""
 _HALVINGS = 6
-_GRADIENT_TOLERANCE = 1e-13  # relative, of the linear solves in derivatives
+_USUAL = 1e-3  # s, least step for which the tolerance is what is given
+_ROUNDING = 2.0**-49  # rad or m, where changes end: some roundings of a rotation, whose entries are of order one
 _UNKNOWN = 0.5  # ratio of two changes where none is known yet
 _LEAST = 0.01  # least share of a change that is taken to be left
 _SHARES = (-3.0, 1.0)  # bounds of what Anderson's acceleration takes of the iteration before
@@ -33,15 +34,22 @@ class SDIRK2(AbstractStepper):
     """
 
     tolerance: float = 1e-8
-    """On the change that an iteration makes to a segment's strain times its length."""
+    """On the change that an iteration makes to a segment's strain times its length, for steps of 1 ms and more.
+
+    For shorter ones it falls with the fourth power of the step, down to rounding, so that what the iteration leaves
+    stays as small beside the error of the method, O(dt^3) a step in velocities.
+    """
     max_iterations: int = 40
     rescue: bool = eqx.field(default=True, static=True)
     order: ClassVar[int] = 2
 
     def step(self, model, state, time, dt, inputs) -> Stepped:
         """The state after one step of dt [s]."""
+        # A position that is off by e leaves a velocity off by e / c_v; the method's own error of it is O(dt^3). Parts
+        # of a step that is halved need no more than the whole.
+        tolerance = self.tolerance * jnp.minimum(1.0, (dt / _USUAL) ** 4)
         if not self.rescue:
-            return self._attempt(model, state, time, dt, inputs)
+            return self._attempt(model, state, time, dt, inputs, tolerance)
 
         # Halve until it converges, then go on with that step: 2^-_HALVINGS is the least.
         def going_on(carry):
@@ -50,7 +58,7 @@ class SDIRK2(AbstractStepper):
 
         def advance(carry):
             state, done, part, count = carry
-            new = self._attempt(model, state, time + done * dt, part * dt, inputs)
+            new = self._attempt(model, state, time + done * dt, part * dt, inputs, tolerance)
             good = new.converged
             state = jax.tree.map(lambda a, b: jnp.where(good, a, b), new.state, state)
             return state, done + jnp.where(good, part, 0.0), jnp.where(good, part, 0.5 * part), count + new.iterations
@@ -59,7 +67,7 @@ class SDIRK2(AbstractStepper):
         new, done, _, count = jax.lax.while_loop(going_on, advance, start)
         return Stepped(new, done >= 1.0, count)
 
-    def _attempt(self, model, state, time, dt, inputs) -> Stepped:
+    def _attempt(self, model, state, time, dt, inputs, tolerance) -> Stepped:
         """One step without a safety net. The two stages are one loop, so that a stage is compiled once."""
         h, rest = GAMMA * dt, (1.0 - GAMMA) * dt
         x0, v0 = positions(state), velocities(state)
@@ -81,7 +89,7 @@ class SDIRK2(AbstractStepper):
                 factors = _operator(model, *at_guess, h, given)
             made = (count > 0) if changing else None
             a, factors, theta, good, iterations = self._stage(
-                model, x_hat, v_hat, h, given, guess, theta, factors, made
+                model, x_hat, v_hat, h, given, guess, theta, factors, made, tolerance
             )
             # What stage 2 starts from, had this been stage 1; and the step, had it been stage 2.
             v_stage = combine((1, v_hat), (h, a))
@@ -96,7 +104,7 @@ class SDIRK2(AbstractStepper):
         x, v = jax.tree.map(lambda y: y[1], (xs, vs))
         return Stepped(moved(model, state, x, v), converged, count)
 
-    def _stage(self, model, x_hat, v_hat, h, given, guess, theta, factors, made):
+    def _stage(self, model, x_hat, v_hat, h, given, guess, theta, factors, made, tolerance):
         """The accelerations of a stage, how fast they were found, whether they were, and after how many iterations.
 
         **Arguments:** `theta`: ratio of two changes in the stage before, which is about what it will be here;
@@ -126,18 +134,21 @@ class SDIRK2(AbstractStepper):
             new = combine((1.0 - share, a), (share, a_before), (1.0 - share, delta), (share, delta_before))
             return new, a, delta, factors, now, jnp.where(count > 0, now / last, before), count + 1
 
+        def found(last, theta):
+            return (_left(last, theta) <= tolerance) | (last <= _ROUNDING)
+
         def going_on(carry):
             *_, last, theta, count = carry
-            return (_left(last, theta) > self.tolerance) & (count < self.max_iterations) & jnp.isfinite(last)
+            return ~found(last, theta) & (count < self.max_iterations) & jnp.isfinite(last)
 
         before = jax.lax.stop_gradient(theta if made is None else jnp.maximum(theta, _FASTEST))
         zero = jax.tree.map(jnp.zeros_like, guess)
         start = (guess, zero, zero, factors, jnp.asarray(1e300), before, jnp.asarray(0))
         root, _, _, factors, last, theta, count = jax.lax.while_loop(going_on, improve, start)
-        good = (_left(last, theta) <= self.tolerance) & jnp.isfinite(last)
+        good = found(last, theta)
 
         given_here = (model, x_hat, v_hat, h, given)
-        return _implicit((root, factors), given_here, self.max_iterations), factors, theta, good, count
+        return implicit_root((root, factors), given_here, _lacking, solve), factors, theta, good, count
 
 
 def _operator(model, x, v, h, given):
@@ -150,48 +161,6 @@ def _lacking(a, parameters):
     """What is missing for a to be the accelerations of a stage."""
     model, x_hat, v_hat, h, given = parameters
     return residual(model, combine((1, x_hat), (h * h, a)), combine((1, v_hat), (h, a)), a, given)
-
-
-@eqx.filter_custom_jvp
-def _implicit(found, parameters, most: int):
-    """The root, whose derivative is that of the implicit function."""
-    del parameters, most
-    return found[0]
-
-
-@_implicit.def_jvp
-def _implicit_jvp(primals, tangents):
-    (root, factors), parameters, most = primals
-    _, change, _ = tangents
-    _, missing = eqx.filter_jvp(lambda parameters: _lacking(root, parameters), (parameters,), (change,))
-    flat, unravel = ravel_pytree(jax.tree.map(lambda a, m: jnp.zeros_like(a) if m is None else m, root, missing))
-
-    def apply(flat):
-        return ravel_pytree(jax.jvp(lambda a: _lacking(a, parameters), (root,), (unravel(flat),))[1])[0]
-
-    def correct(b):
-        return ravel_pytree(solve(factors, unravel(b)))[0]
-
-    def by_iteration(matvec, b):
-        return _richardson(matvec, correct, b, most)
-
-    return root, unravel(-jax.lax.custom_linear_solve(apply, flat, by_iteration, by_iteration))
-
-
-def _richardson(matvec, correct, b, most: int):
-    """The solution of matvec(x) = b with an approximate inverse, to rounding; it converges as the stage did."""
-
-    def improve(carry):
-        x, _, count = carry
-        delta = correct(b - matvec(x))
-        size = jnp.max(jnp.abs(delta)) / jnp.maximum(jnp.max(jnp.abs(x + delta)), 1e-300)
-        return x + delta, size, count + 1
-
-    def going_on(carry):
-        _, size, count = carry
-        return (size > _GRADIENT_TOLERANCE) & (count < most)
-
-    return jax.lax.while_loop(going_on, improve, (jnp.zeros_like(b), jnp.asarray(1.0), jnp.asarray(0)))[0]
 
 
 def _left(last, theta):
