@@ -7,10 +7,10 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from hydrostat.control.nerves import Played, played
 from hydrostat.robots.mechanical import robot_model
 
 from hydrostat.control.commands import Bend, Elongate, Reach
-from hydrostat.control.nerves import Played, played
 from hydrostat.lie import so3
 from hydrostat.mechanics import kinematics
 from hydrostat.mechanics.dynamics import Coordinates, accelerations

@@ -1,12 +1,16 @@
 """What does not change: momentum and energy of a free arm. Both to rounding, or at the stepper's order."""
 
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jaxtyping import Array
 from rollouts import energy_of, momentum_of, orders, roll, soft_arm, some_state
 
-from hydrostat.mechanics.model import make_model
-from hydrostat.stepping import RK4, SDIRK2, KeepMomentum, rest_state
+from hydrostat.lie import SE3
+from hydrostat.mechanics.robot import no_inputs, single_arm
+from hydrostat.mechanics.state import rest_state
+from hydrostat.stepping import RK4, SDIRK2, KeepMomentum
 
 SECONDS = 0.1
 EPS = np.finfo(float).eps
@@ -17,7 +21,7 @@ PRECISE = SDIRK2(tolerance=1e-13)
 def free():
     """An arm on a free body, far from anything, bent and tumbling."""
     still = (0.0, 0.0, 0.0)
-    return make_model(soft_arm(), points=3, gravity=still, free_base=True, base_mass=0.3, base_inertia=1e-3)
+    return single_arm(soft_arm(), points=3, gravity=still, free_base=True, base_mass=0.3, base_inertia=1e-3)
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +70,7 @@ def test_keep_momentum_does_not_cost_accuracy(free, start):
 def test_weight_and_loads_change_momentum_by_their_impulse(free):
     """The centre of mass of a free arm falls as a stone does, whatever the arm does meanwhile."""
     gravity = jnp.array([1.0, -2.0, -9.0])
-    falling = make_model(
+    falling = single_arm(
         soft_arm(), points=3, gravity=gravity, free_base=True, base_mass=0.3, base_inertia=1e-3
     )  # fmt: skip
     start = some_state(falling, 3)
@@ -80,7 +84,7 @@ def test_energy_drift_of_short_steps_is_that_of_the_method():
     """What the default tolerance leaves of the iteration does not show beside the method's own error."""
     six = ("bend_x", "bend_y", "twist", "shear_x", "shear_y", "stretch")
     still = (0.0, 0.0, 0.0)
-    rod = make_model(soft_arm(3, modes=six), points=2, gravity=still, free_base=True, base_mass=0.05, base_inertia=1e-5)
+    rod = single_arm(soft_arm(3, modes=six), points=2, gravity=still, free_base=True, base_mass=0.05, base_inertia=1e-5)
     bent = jnp.array([[2.0, 0.0, 1.0], [2.0, 0.5, 1.0], [2.0, 1.0, 1.0]])
     start = rest_state(rod, jnp.pad(bent, ((0, 0), (0, 3))))
     before = energy_of(rod, start)
@@ -92,3 +96,43 @@ def test_energy_drift_of_short_steps_is_that_of_the_method():
     assert np.all(orders(drifts) > SDIRK2.order), drifts
     # At 1 ms the tolerance leaves 2e-2 of the method's drift, and as much of it at any shorter step.
     assert drifts[-1] == pytest.approx(drift(SDIRK2(tolerance=1e-13), 1.25e-4), rel=0.03)
+
+
+def test_motion_does_not_depend_on_where_the_origin_is(free, start):
+    ends = {}
+    for away in (0.0, 1e3):
+        pose = start.base_pose
+        there = start._replace(base_pose=SE3(pose.rotation, pose.position + away * jnp.array([0.6, 0.0, -0.8])))
+        end = roll(free, KeepMomentum(PRECISE), there, SECONDS, 50)
+        ends[away] = (end.q, end.v, end.base_twist, end.base_pose.position - there.base_pose.position)
+    # Only positions are rounded, by 1.1e-13 m each step at 1 km: 6e-12 m of a way of 0.1 m.
+    for near, far in zip(*ends.values(), strict=True):
+        np.testing.assert_allclose(far, near, rtol=0, atol=1e-9 * float(jnp.max(jnp.abs(near))))
+
+
+class During(eqx.Module):
+    """A dead load that is held over each of the first steps."""
+
+    load: Array
+    steps: Array
+    dt: Array
+
+    def __call__(self, time, state, model):
+        # Stages are after the begin of a step, up to its end: the step is told by the time before that of the stage.
+        del state
+        begun = jnp.ceil(time / self.dt - 1e-9) - 1.0
+        return no_inputs(model)._replace(force=jnp.where(begun < self.steps, self.load, 0.0))
+
+
+@pytest.mark.parametrize("stepper", [KeepMomentum(SDIRK2()), KeepMomentum(SDIRK2(tolerance=1e-4))])
+def test_a_load_that_is_on_for_some_steps_gives_its_impulse(stepper):
+    still = (0.0, 0.0, 0.0)
+    model = single_arm(
+        soft_arm(), points=3, gravity=still, free_base=True, base_mass=0.3, base_inertia=1e-3, load_places=(0.7,)
+    )
+    start = rest_state(model, some_state(model, 3).q)
+    load, steps, on = jnp.array([[0.01, 0.0, 0.0, 1.0, -2.0, 0.5]]), 12, 7
+    dt = SECONDS / 50
+    inputs = During(load, jnp.asarray(on), jnp.asarray(dt))
+    gained = momentum_of(model, roll(model, stepper, start, steps * dt, steps, inputs))
+    np.testing.assert_allclose(gained[3:], on * dt * load[0, 3:], rtol=1e-12)

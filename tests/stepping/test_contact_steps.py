@@ -12,10 +12,10 @@ from hydrostat.lie import SE3
 from hydrostat.mechanics.dynamics import Coordinates, residual
 from hydrostat.mechanics.energy import energy, external_wrench, momentum
 from hydrostat.mechanics.robot import no_inputs, single_arm, unequal_arms
-from hydrostat.mechanics.state import AbstractStepper, Stepped, acting, nodes_of, positions, velocities
+from hydrostat.mechanics.state import acting, nodes_of, positions, rest_state, velocities
 from hydrostat.mechanics.statics import equilibrium
 from hydrostat.segments import StrainSegment
-from hydrostat.stepping import SDIRK2, KeepMomentum, rest_state
+from hydrostat.stepping import SDIRK2
 from hydrostat.surroundings import Box, Capsule, CapsulePairs, ContactLaw, Contacts, Plane, Sphere
 
 G = 9.81
@@ -70,18 +70,8 @@ def body():
     )
 
 
-class Known(AbstractStepper):
-    """A step that has been made."""
-
-    made: Stepped
-    order = 2
-
-    def step(self, model, state, time, dt, inputs):
-        return self.made
-
-
 @quick_jit
-def roll(model, inputs, state, dt, every, keep):
+def roll(model, inputs, state, dt, every, keep: bool):
     """Steps of SDIRK2, with momentum kept if asked for, and what can be seen every so many of them."""
 
     def given(time, state):
@@ -90,10 +80,8 @@ def roll(model, inputs, state, dt, every, keep):
     def row(state, _):
         def step(_, carry):
             state, good = carry
-            new = SDIRK2().step(model, state, 0.0, dt, given)
-            corrected = KeepMomentum(Known(new)).step(model, state, 0.0, dt, given).state
-            kept = jax.tree.map(lambda a, b: jnp.where(keep, a, b), corrected, new.state)
-            return kept, good & new.converged
+            new = SDIRK2().step(model, state, 0.0, dt, given, keep_momentum=keep)
+            return new.state, good & new.converged
 
         state, good = jax.lax.fori_loop(0, every, step, (state, jnp.asarray(True)))
         here, x, v = acting(model, state, 0.0, given), positions(state), velocities(state)
@@ -126,8 +114,8 @@ def run(model, state, *, dt=2e-3, every=1, keep=False, around=None, contact=None
         model = eqx.tree_at(lambda m: m.surroundings, model, Contacts(contact or law(), around))
     if gravity is not None:
         model = eqx.tree_at(lambda m: m.gravity, model, jnp.asarray(gravity))
-    every, keep = jnp.asarray(every), jnp.asarray(keep)
-    found = jax.tree.map(np.asarray, roll(model, no_inputs(model), state, jnp.asarray(dt, float), every, keep))
+    found = roll(model, no_inputs(model), state, jnp.asarray(dt, float), jnp.asarray(every), keep)
+    found = jax.tree.map(np.asarray, found)
     assert np.all(found["good"])
     return found
 

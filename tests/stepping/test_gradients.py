@@ -5,6 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from hydrostat.robots.mechanical import robot_model
 
 from hydrostat.actuation import Tendons
 from hydrostat.bodies import Arm, Material, Section
@@ -13,7 +14,6 @@ from hydrostat.lie import SE3
 from hydrostat.mechanics import kinematics
 from hydrostat.mechanics.model import GRAVITY, Wires, make_model, no_inputs
 from hydrostat.robots import octopus_arm
-from hydrostat.robots.mechanical import robot_model
 from hydrostat.segments import StrainSegment
 from hydrostat.stepping import SDIRK2, rest_state
 from hydrostat.stepping.implicit import gmres

@@ -258,3 +258,82 @@ def test_what_touches_and_moves_together_is_not_pushed_along():
         force = np.asarray(felt(contact.after(elapsed), there).force)
         assert np.abs(force).max() > 0.01
         np.testing.assert_allclose(force.sum(0), 0.0, atol=1e-13)
+
+
+# --- Two arms, however they are numbered
+
+SIDE = 8  # nodes of each of two arms
+DEPTH = 1.5e-3
+PUSH = K * (DEPTH - 0.5 * ONSET)
+between = jax.jit(lambda law, nodes: own_contact(law, nodes, APART, STEP, 2).expected.force)
+
+
+def straight(centre, angle=0.0):
+    """A straight arm that crosses the x axis at an angle, the middle of its middle piece at a place."""
+    along = np.array([np.cos(angle), np.sin(angle), 0.0])
+    return np.asarray(centre, float) + PIECE * (np.arange(SIDE)[:, None] - 0.5 * (SIDE - 1)) * along
+
+
+def crossed(at_first, at_second, angle=0.5 * np.pi):
+    """Two arms that cross so many pieces from the middles of both; 0.5 is at a node."""
+    along = PIECE * np.array([np.cos(angle), np.sin(angle), 0.0])
+    return straight([at_first * PIECE, 0, 0]), straight(at_second * along + [0, 0, 2 * RADIUS - DEPTH], angle)
+
+
+def forces_between(one, other, law=SMOOTH, velocity=None):
+    force = between(law, make_nodes(np.concatenate([one, other]), velocity))
+    return np.asarray(force[:SIDE]), np.asarray(force[SIDE:])
+
+
+@pytest.mark.parametrize("angle", [0.8, 1.2, 0.5 * np.pi])
+@pytest.mark.parametrize(("at_first", "at_second"), [(0.0, 0.0), (0.5, 0.0), (0.0, 0.5), (0.5, 0.5)])
+def test_a_crossing_is_one_touch_also_at_nodes(at_first, at_second, angle):
+    one, other = crossed(at_first, at_second, angle)
+    for first, second in ((one, other), (other, one), (one[::-1], other)):
+        pushed = [force.sum(0) for force in forces_between(first, second)]
+        up = 1.0 if first is other else -1.0
+        # The next pairs are farther by 0.02 of 10 mm at least, 20 widths: they count e^-20 at most.
+        np.testing.assert_allclose(pushed[0], [0.0, 0.0, up * PUSH], rtol=0, atol=1e-8 * PUSH)
+        np.testing.assert_allclose(pushed[1], -pushed[0], rtol=0, atol=1e-13 * PUSH)
+
+
+@given(seeds)
+@hypothesis_settings(max_examples=40)
+def test_forces_do_not_depend_on_numbers_and_on_axes(seed):
+    rng = np.random.default_rng(seed)
+    angle, places = rng.uniform(0.0, np.pi), rng.uniform(-0.6, 0.6, 2)
+    one, other = (arm + 3e-4 * rng.normal(size=arm.shape) for arm in crossed(*places, angle))
+    speeds = 0.05 * rng.normal(size=(2, SIDE, 3))
+    force = forces_between(one, other, LAW, np.concatenate(speeds))
+    size = np.abs(force).sum()
+    assert size > 0.01
+    # Points of touch are found with a determinant of 0.01 at least, of numbers of 1: errors of 1e-14 of a capsule,
+    # which an exponent of a thousandth of a capsule's width makes 1e-11.
+    close = {"rtol": 0, "atol": 1e-10 * size}
+    swapped = forces_between(other, one, LAW, np.concatenate(speeds[::-1]))
+    np.testing.assert_allclose(swapped[::-1], force, **close)
+    backwards = forces_between(one[::-1], other, LAW, np.concatenate([speeds[0][::-1], speeds[1]]))
+    np.testing.assert_allclose((backwards[0][::-1], backwards[1]), force, **close)
+    turn, _ = np.linalg.qr(rng.normal(size=(3, 3)))  # a rotation, or one with a reflection
+    turned = forces_between(one @ turn.T, other @ turn.T, LAW, np.concatenate(speeds) @ turn.T)
+    np.testing.assert_allclose(turned, np.asarray(force) @ turn.T, **close)
+
+
+@pytest.mark.parametrize("at_second", [0.0, 0.5])
+def test_a_crossing_that_passes_a_node_is_pushed_evenly(at_second):
+    total = [-forces_between(*crossed(place, at_second))[0][:, 2].sum() for place in np.linspace(-0.6, 0.6, 241)]
+    # Two pairs share: the farther one, by y widths of 1e-3 (2 radii), has the share 1 / (1 + e^y), so that K y / (1 +
+    # e^y) widths are missing, 0.28 at most; by both arms twice.
+    missing = 2 * 0.28 * K * 1e-3 * 2 * RADIUS
+    assert max(total) < PUSH * (1.0 + 1e-9)
+    assert min(total) > PUSH - missing
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.25, 0.5, 0.9])
+def test_arms_along_each_other_are_pushed_by_the_length_of_it(shift):
+    one, other = straight([0, 0, 0]), straight([shift * PIECE, 0, 2 * RADIUS - DEPTH])
+    force = forces_between(one, other)
+    # Within, each node stands for one piece, whatever the shift; ends of arms, where fewer pairs share, have the rest.
+    np.testing.assert_allclose(-force[0][2:-2, 2], PUSH, rtol=0.02)
+    assert -force[0][:, 2].sum() == pytest.approx((SIDE - 1 - shift) * PUSH, rel=0.05)
+    np.testing.assert_allclose(forces_between(other, one)[::-1], force, rtol=0, atol=1e-12 * PUSH)

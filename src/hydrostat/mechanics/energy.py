@@ -17,6 +17,7 @@ from hydrostat.mechanics.motion import (
     all_nodes,
     body_node,
     like_coordinates,
+    without_masses,
 )
 from hydrostat.mechanics.points import carried_twist
 from hydrostat.mechanics.pull import wire_forces
@@ -109,7 +110,28 @@ def momentum(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) -> Fl
 
     With the impulse of the water that is carried along.
     """
+    return _momentum(masses(model, x, v, inputs), inputs)
+
+
+class Bulk(NamedTuple):
+    """A robot as a whole, about the world's origin in world axes."""
+
+    momentum: Float[Array, " 6"]
+    """As that of `momentum`."""
+    inertia: Float[Array, "6 6"]
+    """As that of `composite_inertia`."""
+    weight: Float[Array, " 6"]
+    """What changes the momentum besides forces on the skin and loads: the weight, and in a current the drift of the
+    water's impulse."""
+
+
+def bulk(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) -> Bulk:
+    """Momentum, inertia and weight of a robot in one pass over its masses."""
     bodies = masses(model, x, v, inputs)
+    return Bulk(_momentum(bodies, inputs), _composite(bodies), _weight(bodies, model.gravity, inputs))
+
+
+def _momentum(bodies: Masses, inputs: Inputs) -> Float[Array, " 6"]:
     own = bodies.inertia * bodies.twist - bodies.added * bodies.drift(inputs)
     linear = small.matvec(bodies.T_world.rotation, own[:, 3:])
     angular = small.matvec(bodies.T_world.rotation, own[:, :3]) + small.cross(bodies.T_world.position, linear)
@@ -118,9 +140,19 @@ def momentum(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) -> Fl
 
 def composite_inertia(model: Robot, x: Coordinates, inputs: Inputs) -> Float[Array, "6 6"]:
     """The spatial inertia of the robot as one rigid body, about the world's origin in world axes."""
-    bodies = masses(model, x, like_coordinates(model), inputs)
-    X = bodies.T_world.inverse().adjoint()
-    return jnp.sum(small.matmul(jnp.swapaxes(X, -1, -2), bodies.inertia[..., None] * X), 0)
+    return _composite(masses(model, x, like_coordinates(model), inputs))
+
+
+def _composite(bodies: Masses) -> Float[Array, "6 6"]:
+    """The sum of the bodies' spatial inertias: with S = R m R^T of each, [[R J R^T - p^ S p^, p^ S], [-S p^, S]]."""
+    R, p = bodies.T_world.rotation, bodies.T_world.position
+    turned = jnp.swapaxes(R, -1, -2)
+    rotary = small.matmul(R, bodies.inertia[:, :3, None] * turned)
+    mass = small.matmul(R, bodies.inertia[:, 3:, None] * turned)
+    crossed = small.cross(p[:, None], mass)  # rows crossed with p: the transpose of hat(p) mass
+    rotary = rotary + small.cross(p[:, None], jnp.swapaxes(crossed, -1, -2))
+    rotary, crossed, mass = (jnp.sum(y, 0) for y in (rotary, crossed, mass))
+    return jnp.concatenate([jnp.concatenate([rotary, crossed.T], -1), jnp.concatenate([crossed, mass], -1)], -2)
 
 
 def dissipation(model: Robot, x: Coordinates, v: Coordinates) -> Float[Array, ""]:
@@ -143,18 +175,41 @@ def external_wrench(
     model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs
 ) -> tuple[Float[Array, " 6"], Float[Array, ""]]:
     """The wrench of loads, surroundings and weight about the world's origin, and the power of all but the weight."""
-    base, motions = motions_of(model, x, v, like_coordinates(model), inputs)
+    wrench, on_nodes = applied_wrench(model, x, v, inputs)
+
+    def of_arm(arm, mount, q, rate, torque, wires, activation):
+        del mount
+        watts = jnp.sum((torque - wire_forces(arm, q, rate, wires)) * rate)
+        return (watts - jnp.sum(muscle_forces(arm, q, rate, activation) * rate),)
+
+    (within,) = each_arm(model, of_arm, x.q, v.q, inputs.torque, inputs.wires, inputs.activation)
+    bodies = masses(model, x, v, inputs)
+    return wrench + _weight(bodies, model.gravity, inputs), on_nodes + total(model, within)
+
+
+def applied_wrench(
+    model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs, origin: Float[Array, " 3"] | None = None
+) -> tuple[Float[Array, " 6"], Float[Array, ""]]:
+    """The wrench of loads and surroundings about a point, in world axes, and their power.
+
+    **Arguments:** `origin`: the point, from which the pose of the base is counted [m]; the world's origin when not
+    given. With the base near it, a robot far from the world's origin loses no digits.
+    """
+    wrench, watts = jnp.zeros(6), jnp.zeros(())
+    loaded = any(arm.loads.fraction.shape[0] for arm in model.each)
+    if not loaded and inputs.surroundings is None:
+        return wrench, watts
+    light = model if loaded else without_masses(model)
+    base, motions = motions_of(light, x, v, like_coordinates(model), inputs, weight=False)
 
     def add(position, angular, velocity, moment, force):
         wrench = jnp.concatenate([jnp.sum(moment + small.cross(position, force), 0), jnp.sum(force, 0)])
         return wrench, jnp.sum(moment * angular) + jnp.sum(force * velocity)
 
-    def of_arm(arm, mount, motion, q, rate, force, follower, torque, wires, activation):
+    def of_arm(arm, mount, motion, force, follower):
         del mount
-        watts = jnp.sum((torque - wire_forces(arm, q, rate, wires)) * rate)
-        watts = watts - jnp.sum(muscle_forces(arm, q, rate, activation) * rate)
         if not arm.loads.fraction.shape[0]:
-            return jnp.zeros(6), watts
+            return jnp.zeros(6), jnp.zeros(())
         index = arm.loads.segment
         points = motion.loads
         T = motion.T_world[index] @ points.T
@@ -162,27 +217,33 @@ def external_wrench(
         moment = force[:, :3] + small.matvec(T.rotation, follower[:, :3])
         pull = force[:, 3:] + small.matvec(T.rotation, follower[:, 3:])
         angular, linear = (small.matvec(T.rotation, part) for part in (twist[:, :3], twist[:, 3:]))
-        wrench, more = add(T.position, angular, linear, moment, pull)
-        return wrench, watts + more
+        return add(T.position, angular, linear, moment, pull)
 
-    acting = (inputs.force, inputs.follower, inputs.torque, inputs.wires, inputs.activation)
-    wrench, watts = (total(model, y) for y in each_arm(model, of_arm, motions, x.q, v.q, *acting))
+    if loaded:
+        found = each_arm(light, of_arm, motions, inputs.force, inputs.follower)
+        wrench, watts = (total(model, y) for y in found)
     if inputs.surroundings is not None:
-        nodes = all_nodes(model, motions, x)
+        shift = jnp.zeros(3) if origin is None else origin
+        nodes, body = (
+            at._replace(position=at.position + shift) for at in (all_nodes(light, motions, x), body_node(base))
+        )
         met = [(nodes, inputs.surroundings.forces(nodes))]
-        body = body_node(base)
         outside = inputs.surroundings.on_body(body) if model.free_base else None
         if outside is not None:
             met.append((body, outside))
         for at, given in met:
-            push, more = add(at.position, at.angular_velocity, at.velocity, given.torque, given.force)
+            push, more = add(at.position - shift, at.angular_velocity, at.velocity, given.torque, given.force)
             wrench, watts = wrench + push, watts + more
-    bodies = masses(model, x, v, inputs)
-    weight = bodies.mass[:, None] * model.gravity
+    return wrench, watts
+
+
+def _weight(bodies: Masses, gravity: Float[Array, " 3"], inputs: Inputs) -> Float[Array, " 6"]:
+    """The weight, and in a current the drift of the water's impulse, as a wrench about the world's origin."""
+    weight = bodies.mass[:, None] * gravity
     lever = small.cross(bodies.T_world.position, weight)
     water = entrained(inputs)
     if water is not None:
         # The water's impulse drifts with the current, away from the world's origin.
         impulse = small.matvec(bodies.T_world.rotation, (bodies.added * (bodies.twist - bodies.drift(inputs)))[:, 3:])
         lever = lever + small.cross(jnp.broadcast_to(water.velocity, impulse.shape), impulse)
-    return wrench + jnp.concatenate([jnp.sum(lever, 0), jnp.sum(weight, 0)]), watts
+    return jnp.concatenate([jnp.sum(lever, 0), jnp.sum(weight, 0)])

@@ -87,6 +87,13 @@ class AbstractForces(eqx.Module):
         """
         raise InputError(f"equal arms cannot be surrounded by {type(self).__name__}, which takes all arms together")
 
+    def outside(self) -> "AbstractForces | None":
+        """The same surroundings without the forces of parts of a robot on each other; None where nothing is left.
+
+        Those forces are internal: they come in pairs and change no momentum.
+        """
+        return self
+
     def on_body(self, body: Nodes) -> NodeForces | None:
         """The forces on the body that carries the arms, given its origin as a node without extent; None: none."""
         del body

@@ -46,8 +46,14 @@ class AbstractStepper(eqx.Module):
     """Global order of accuracy in the step."""
 
     @abc.abstractmethod
-    def step(self, robot: Robot, state: RobotState, time, dt, inputs: InputFunction) -> Stepped:
-        """The state after one step of dt [s]."""
+    def step(
+        self, robot: Robot, state: RobotState, time, dt, inputs: InputFunction, *, keep_momentum: bool = False
+    ) -> Stepped:
+        """The state after one step of dt [s].
+
+        **Arguments:** `keep_momentum`: whether the twist of a free base is corrected so that momentum changes by the
+        impulse of what acts from outside; see `KeepMomentum`.
+        """
 
 
 def acting(robot: Robot, state: RobotState, time, inputs: InputFunction) -> Inputs:

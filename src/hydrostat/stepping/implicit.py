@@ -15,7 +15,7 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
 _TOLERANCE = 1e-12
-_BASIS = 40  # most vectors of a Krylov basis
+_BASIS = 100  # most vectors of a Krylov basis: with 40, systems of 90 unknowns with scattered eigenvalues stalled
 _BASES = 10  # most of them, one after the other
 _SLOW = 0.9  # ratio of two residuals from where the next direction is not taken from the residual
 

@@ -5,9 +5,11 @@ from typing import ClassVar
 import jax
 import jax.numpy as jnp
 
+from hydrostat.errors import InputError
 from hydrostat.mechanics.dynamics import factor, residual, solve
 from hydrostat.mechanics.motion import like_coordinates
 from hydrostat.stepping.base import AbstractStepper, Stepped, acting, combine, finite, moved, positions, velocities
+from hydrostat.stepping.momentum import kept, outer_wrench
 
 
 class LinearImplicitEuler(AbstractStepper):
@@ -18,7 +20,7 @@ class LinearImplicitEuler(AbstractStepper):
 
     order: ClassVar[int] = 1
 
-    def step(self, model, state, time, dt, inputs) -> Stepped:
+    def step(self, model, state, time, dt, inputs, *, keep_momentum: bool = False) -> Stepped:
         """The state after one step of dt [s]."""
         x0, v0 = positions(state), velocities(state)
         given = acting(model, state, time + dt, inputs)
@@ -27,5 +29,13 @@ class LinearImplicitEuler(AbstractStepper):
         lacking = residual(model, ahead, v0, like_coordinates(model), given)
         a = solve(factor(model, ahead, v0, dt, dt * dt, given), jax.tree.map(jnp.negative, lacking))
         v = combine((1, v0), (dt, a))
-        new = moved(model, state, combine((1, x0), (dt, v)), v)
+        x = combine((1, x0), (dt, v))
+        if not keep_momentum:
+            new = moved(model, state, x, v)
+        elif given.surroundings is not None and given.surroundings.abrupt:
+            raise InputError(
+                "`LinearImplicitEuler` cannot keep the momentum of a robot that touches something; use SDIRK2"
+            )
+        else:
+            new = kept(model, state, x, v, dt, given, outer_wrench(model, state, x, v, given))
         return Stepped(new, finite(new), jnp.asarray(1))

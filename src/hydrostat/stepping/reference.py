@@ -6,6 +6,7 @@ import diffrax
 import equinox as eqx
 import jax
 
+from hydrostat.errors import InputError
 from hydrostat.mechanics.dynamics import accelerations
 from hydrostat.stepping.base import AbstractStepper, Stepped, acting, finite, moved, positions, velocities
 
@@ -21,8 +22,10 @@ class Reference(AbstractStepper):
     max_steps: int = eqx.field(default=100_000, static=True)
     order: ClassVar[int] = 8
 
-    def step(self, model, state, time, dt, inputs) -> Stepped:
+    def step(self, model, state, time, dt, inputs, *, keep_momentum: bool = False) -> Stepped:
         """The state after dt [s]."""
+        if keep_momentum:
+            raise InputError("`Reference` keeps momentum to its tolerance; it cannot be kept better than that")
 
         def slope(at, y, _):
             x, v = y

@@ -11,6 +11,7 @@ from hydrostat.mechanics.motion import like_coordinates
 from hydrostat.mechanics.robot import split
 from hydrostat.stepping.base import AbstractStepper, Stepped, acting, combine, moved, positions, velocities
 from hydrostat.stepping.implicit import implicit_root
+from hydrostat.stepping.momentum import kept, outer_wrench
 
 GAMMA = 1.0 - 0.5**0.5
 """Makes the method L-stable: Alexander (1977)."""
@@ -43,13 +44,13 @@ class SDIRK2(AbstractStepper):
     rescue: bool = eqx.field(default=True, static=True)
     order: ClassVar[int] = 2
 
-    def step(self, model, state, time, dt, inputs) -> Stepped:
+    def step(self, model, state, time, dt, inputs, *, keep_momentum: bool = False) -> Stepped:
         """The state after one step of dt [s]."""
         # A position that is off by e leaves a velocity off by e / c_v; the method's own error of it is O(dt^3). Parts
         # of a step that is halved need no more than the whole.
         tolerance = self.tolerance * jnp.minimum(1.0, (dt / _USUAL) ** 4)
         if not self.rescue:
-            return self._attempt(model, state, time, dt, inputs, tolerance)
+            return self._attempt(model, state, time, dt, inputs, tolerance, keep_momentum)
 
         # Halve until it converges, then go on with that step: 2^-_HALVINGS is the least.
         def going_on(carry):
@@ -58,7 +59,7 @@ class SDIRK2(AbstractStepper):
 
         def advance(carry):
             state, done, part, count = carry
-            new = self._attempt(model, state, time + done * dt, part * dt, inputs, tolerance)
+            new = self._attempt(model, state, time + done * dt, part * dt, inputs, tolerance, keep_momentum)
             good = new.converged
             state = jax.tree.map(lambda a, b: jnp.where(good, a, b), new.state, state)
             return state, done + jnp.where(good, part, 0.0), jnp.where(good, part, 0.5 * part), count + new.iterations
@@ -67,7 +68,7 @@ class SDIRK2(AbstractStepper):
         new, done, _, count = jax.lax.while_loop(going_on, advance, start)
         return Stepped(new, done >= 1.0, count)
 
-    def _attempt(self, model, state, time, dt, inputs, tolerance) -> Stepped:
+    def _attempt(self, model, state, time, dt, inputs, tolerance, keep_momentum: bool) -> Stepped:
         """One step without a safety net. The two stages are one loop, so that a stage is compiled once."""
         h, rest = GAMMA * dt, (1.0 - GAMMA) * dt
         x0, v0 = positions(state), velocities(state)
@@ -96,13 +97,18 @@ class SDIRK2(AbstractStepper):
             v_next = combine((1, v0), (rest, a))
             x_next = combine((1, x0), (rest, v_stage), (h, v_next))
             x_stage = combine((1, x_hat), (h * h, a))
-            return (x_next, v_next, a, theta, factors, converged & good, count + iterations), (x_stage, v_stage)
+            wrench = outer_wrench(model, state, x_stage, v_stage, given) if keep_momentum else None
+            carry = (x_next, v_next, a, theta, factors, converged & good, count + iterations)
+            return carry, (x_stage, v_stage, wrench)
 
         none, unknown = like_coordinates(model), jnp.asarray(_UNKNOWN)
         start = (x_first, v0, none, unknown, factors, jnp.asarray(True), jnp.asarray(0))
-        (*_, converged, count), (xs, vs) = jax.lax.scan(stage, start, jnp.array([GAMMA, 1.0]))
+        (*_, converged, count), (xs, vs, wrenches) = jax.lax.scan(stage, start, jnp.array([GAMMA, 1.0]))
         x, v = jax.tree.map(lambda y: y[1], (xs, vs))
-        return Stepped(moved(model, state, x, v), converged, count)
+        if not keep_momentum:
+            return Stepped(moved(model, state, x, v), converged, count)
+        wrench = (1.0 - GAMMA) * wrenches[0] + GAMMA * wrenches[1]
+        return Stepped(kept(model, state, x, v, dt, given, wrench), converged, count)
 
     def _stage(self, model, x_hat, v_hat, h, given, guess, theta, factors, made, tolerance):
         """The accelerations of a stage, how fast they were found, whether they were, and after how many iterations.

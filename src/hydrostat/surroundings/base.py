@@ -133,6 +133,11 @@ class Together(AbstractForces):
         """All that act on arms, for each arm."""
         return Together(tuple(part.by_arm(arms) for part in self.parts if not isinstance(part, OnBody)))
 
+    def outside(self) -> "Together | None":
+        """Those of them that act from outside."""
+        parts = tuple(part for each in self.parts if (part := each.outside()) is not None)
+        return Together(parts) if parts else None
+
     def on_body(self, body: Nodes) -> NodeForces | None:
         """The sum of their forces on the body."""
         each = [forces for part in self.parts if (forces := part.on_body(body)) is not None]
@@ -159,6 +164,11 @@ class OnBody(AbstractForces):
     def after(self, elapsed) -> "OnBody":
         """The same, into a step."""
         return OnBody(self.part.after(elapsed), self.radius)
+
+    def outside(self) -> "OnBody | None":
+        """The same, where what acts on the ball is no part of the robot."""
+        part = self.part.outside()
+        return None if part is None else OnBody(part, self.radius)
 
     def by_arm(self, arms: int) -> "OnBody":
         """It does not act on arms."""

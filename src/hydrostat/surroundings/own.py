@@ -1,7 +1,8 @@
 """Contact of arms with themselves and each other, with what may touch within a step worked out once for it.
 
-A capsule joins two consecutive nodes. Once a step every capsule chooses the nearest of those further along its arm, and
-of every other arm, and where on both they touch. Forces come in pairs, so no momentum is made.
+A capsule joins two consecutive nodes. Once a step all pairs of capsules are looked at; those touch whose gap is less
+than that of the pairs beside them, and where some are equally near they share one touch. The result does not depend on
+how arms are numbered, nor on which end of an arm is the first. Forces come in pairs, so no momentum is made.
 """
 
 from typing import NamedTuple
@@ -11,12 +12,22 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from hydrostat.compiling import once
 from hydrostat.lie import small
 from hydrostat.mechanics.nodes import AbstractForces, NodeForces, Nodes, on_displacements, shares
 from hydrostat.surroundings.contact import ContactLaw
 from hydrostat.surroundings.pairs import closest_points
 
 _CLEAR = 1e-9  # m, below which two points have no direction from one to the other
+_FAR = 1e3  # m, the gap of pairs that cannot touch
+# Difference of two gaps, over the sum of two radii, from where only the smaller counts. While a crossing passes a node
+# the force is less than that of the smaller gap by up to max(y / (1 + exp(y))) = 0.28 times this and the stiffness.
+_TIE = 1e-3
+_ASIDE = 0.02  # what being off the middle of a capsule counts as gap, over the sum of two radii
+_PULL = 0.04  # of the points of touch towards the middles of capsules along each other, over the same sum squared
+_ALONG = 0.01  # squared sine of the angle from where capsules do not lie along each other
+_CLIP = 60.0  # of exponents: what is so much farther does not count
+_LEAST = 1e-100  # a divisor that is not zero
 
 
 class OwnContact(AbstractForces):
@@ -40,6 +51,10 @@ class OwnContact(AbstractForces):
     def by_arm(self, arms: int) -> "OwnContact":
         """What acts on each arm's own nodes."""
         return shares(self, arms)
+
+    def outside(self) -> None:
+        """Nothing: these forces are internal to the robot."""
+        return None
 
     def forces(self, nodes: Nodes) -> NodeForces:
         """The forces on the nodes, at the axis: what friction turns is left out."""
@@ -147,49 +162,91 @@ def _near(first: Nodes, second: Nodes, possible):
 
 def _touching(law: ContactLaw, first: Nodes, second: Nodes, possible, dt) -> tuple[Pressed, Pressed]:
     """What the capsules of two chains do to each other, of those pairs that are possible."""
-    count = len(first.radius) - 1
-    a = [jnp.broadcast_to(y[:, None], (count, count, 3)) for y in (first.position[:-1], first.position[1:])]
-    b = [jnp.broadcast_to(y[None], (count, count, 3)) for y in (second.position[:-1], second.position[1:])]
-    near = jax.vmap(jax.vmap(closest_points))(jnp.stack([*a, *b], 2))
-    (r, dr), (o, do) = ((x.radius[:-1], x.radius[1:] - x.radius[:-1]) for x in (first, second))
-    radii = r[:, None] + near.s * dr[:, None] + o[None] + near.t * do[None]
-    gap = small.norm(near.separation) - radii
-    nearest = jnp.min(jnp.where(possible, gap, 1e9), 1, keepdims=True)
-    # By ones and zeros, since what picks by index cannot be part of one machine function, and an arm is short.
-    one = (possible & (gap <= nearest)).astype(float)
-    # Capsules that meet at a node are often equally near, to the last bit: the first of them counts.
-    earlier = jnp.sum(one[:, None, :] * np.tril(np.ones((count, count)), -1)[None], -1)
-    one = jnp.where(earlier > 0.0, 0.0, one)
+    wide = jnp.mean(first.radius) + jnp.mean(second.radius)
+    s, t = _closest(first, second, wide)
+    ends = [(x[:-1], x[1:]) for x in (first, second) for x in (x.position, x.velocity, x.radius)]
+    (p, v, r), (o, u, q) = ([_along(at, *pair) for pair in each] for at, each in ((s, ends[:3]), (t.T, ends[3:])))
+    o, u, q = (jnp.swapaxes(y, 0, 1) for y in (o, u, q))
+    separation, velocity, radii = p - o, v - u, r + q
+    distance = small.norm(separation)
+    normal = separation / jnp.maximum(distance, _CLEAR)[..., None]
+    # Of capsules along each other, those count that lie side by side.
+    ranked = distance - radii + _ASIDE * wide * ((s - 0.5) ** 2 + (t - 0.5) ** 2)
+    share = _shares_of_touch(jnp.where(possible, ranked, _FAR), _TIE * wide)
+    share = jnp.where(possible, share, 0.0)
 
-    def chosen(y):
-        return jnp.sum(one.reshape(count, count, *(1,) * (y.ndim - 2)) * y, 1)
-
-    s, t, separation = chosen(near.s), chosen(near.t), chosen(near.separation)
-    zero = jnp.zeros((count, 1))
-    real = jnp.sum(one, 1)
-
-    def at_ends(which, at):
-        low, high = which * (1.0 - at)[:, None], which * at[:, None]
-        return jnp.concatenate([low, zero], 1) + jnp.concatenate([zero, high], 1)
-
-    weights = at_ends(real[:, None] * jnp.eye(count), s), at_ends(one, t)
-    normal = separation / jnp.maximum(small.norm(separation), _CLEAR)[:, None]
-
-    def between(of_first, of_second):
-        return small.matmul(weights[0], of_first) - small.matmul(weights[1], of_second)
-
-    apart, velocity = between(first.position, second.position), between(first.velocity, second.velocity)
     out = small.dot(velocity, normal)
-    slip = velocity - out[:, None] * normal
-    f, k, c = law.pressed(chosen(radii) - small.dot(apart, normal), out)
-    g = real * law.friction * f / jnp.sqrt(small.dot(slip, slip) + law.slip_speed**2)
-    force = f[:, None] * normal - g[:, None] * slip
-    nn = normal[:, :, None] * normal[:, None, :]
-    damping = c[:, None, None] * nn + g[:, None, None] * (jnp.eye(3) - nn)
-    resisting = (dt * k[:, None, None] * nn + damping).reshape(-1, 9)
+    slip = velocity - out[..., None] * normal
+    f, k, c = (share * y for y in law.pressed(radii - distance, out))
+    g = law.friction * f / jnp.sqrt(small.dot(slip, slip) + law.slip_speed**2)
+    force = f[..., None] * normal - g[..., None] * slip
+    nn = normal[..., :, None] * normal[..., None, :]
+    damping = c[..., None, None] * nn + g[..., None, None] * (jnp.eye(3) - nn)
+    force, resisting = once((force, dt * k[..., None, None] * nn + damping))
 
-    def on_nodes(weight, sign):
-        held = small.matmul(2.0 * weight.T, resisting).reshape(-1, 3, 3)
-        return Pressed(sign * small.matmul(weight.T, force), held)
+    def on_nodes(at, sign, axis):
+        """The sums over each node of a chain, whose capsules' partners are along an axis."""
 
-    return on_nodes(weights[0], 1.0), on_nodes(weights[1], -1.0)
+        def collected(y):
+            weight = at.reshape(*at.shape, *(1,) * (y.ndim - 2))
+            low, high = jnp.sum((1.0 - weight) * y, axis), jnp.sum(weight * y, axis)
+            none = jnp.zeros_like(low[:1])
+            return jnp.concatenate([low, none]) + jnp.concatenate([none, high])
+
+        return Pressed(sign * collected(force), 2.0 * collected(resisting))
+
+    return on_nodes(s, 1.0, 1), on_nodes(t, -1.0, 0)
+
+
+def _closest(first: Nodes, second: Nodes, wide) -> tuple[Float[Array, "c d"], Float[Array, "c d"]]:
+    """Where on the first and on the second chain each pair of capsules is closest, as fractions of the capsules.
+
+    Of capsules that lie along each other many points are equally close; a pull towards their middles, which vanishes
+    for others, chooses the middle of the piece along which they do.
+    """
+    count, other = len(first.radius) - 1, len(second.radius) - 1
+    a = [jnp.broadcast_to(y[:, None], (count, other, 3)) for y in (first.position[:-1], first.position[1:])]
+    b = [jnp.broadcast_to(y[None], (count, other, 3)) for y in (second.position[:-1], second.position[1:])]
+    u, w = a[1] - a[0], b[1] - b[0]
+    across, lengths = small.cross(u, w), small.dot(u, u) * small.dot(w, w)
+    sine = small.dot(across, across) / jnp.maximum(lengths, _LEAST)
+    pull = _PULL * wide * wide * jnp.maximum(1.0 - sine / _ALONG, 0.0) ** 2
+    near = jax.vmap(jax.vmap(closest_points))(jnp.stack([*a, *b], 2), pull)
+    return once((near.s, near.t))
+
+
+def _along(at: Float[Array, "c d"], low: Float[Array, "c *k"], high: Float[Array, "c *k"]) -> Float[Array, "c d *k"]:
+    """The values at fractions of the capsules between their ends."""
+    at = at.reshape(*at.shape, *(1,) * (low.ndim - 1))
+    return (1.0 - at) * low[:, None] + at * high[:, None]
+
+
+def _shares_of_touch(gap: Float[Array, "c d"], width) -> Float[Array, "c d"]:
+    """By how much each pair of capsules counts: 1 for a local minimum of the gap, shared where pairs are equally near.
+
+    A crossing near a node of an arm is one touch, though two capsules of that arm are equally near, and four pairs
+    where it is near nodes of both arms. Let w = exp(-gap / width), relative to that of a pair: R is the sum over its
+    two neighbours in the same row, C over those in the same column, and E over the four at its corners, each at most
+    the product of the two beside it. The pair has the share 1 / n with
+
+        n = 1 + max(R, C) + E + E / max(R, C).
+
+    Where gaps are sums over rows and columns, as near a crossing, E = R C and n = (1 + R) (1 + C): the shares of all
+    pairs add up to 1. Arms along each other touch in pairs on a diagonal, each a touch of its own; where the arms are
+    shifted against each other it is a stair of twice as many pairs, with R = C = 1 and E = 0, which count half each:
+    the force is one per length of a capsule.
+    """
+    rows, columns = gap.shape
+    around = jnp.pad(gap, 1, constant_values=_FAR)
+
+    def weight(i, j):
+        nearer = gap - around[1 + i : 1 + i + rows, 1 + j : 1 + j + columns]
+        return jnp.exp(jnp.clip(nearer / width, -_CLIP, _CLIP))
+
+    sides = [-1, 1]
+    row, column = [weight(0, j) for j in sides], [weight(i, 0) for i in sides]
+    corners = sum(
+        jnp.minimum(weight(i, j), row[b] * column[a]) for a, i in enumerate(sides) for b, j in enumerate(sides)
+    )
+    larger = jnp.maximum(row[0] + row[1], column[0] + column[1])
+    return 1.0 / (1.0 + larger + corners + corners / jnp.maximum(larger, _LEAST))
