@@ -15,9 +15,10 @@ from hydrostat.benchmarking.measuring import best_of
 from hydrostat.control.paths import PAPER_PATHS
 from hydrostat.control.resolved_rate import Law, Posture, central_rates, moved
 from hydrostat.control.tracking import follow, switch
-from hydrostat.robots.stewart_arm import stewart_arm as specification
+from hydrostat.robots.specs.stewart_arm import stewart_arm as specification
+from hydrostat.scenarios.track_goals import plan_goals
 from hydrostat.scenarios.track_segments import PAPER_STEP_MS, TIMED_SEGMENTS
-from hydrostat.scenarios.tracking import plan_goals, platforms
+from hydrostat.scenarios.tracking import platforms
 
 GAIN, DT, TICKS = 20.0, 2e-3, 500
 

@@ -1,20 +1,14 @@
 """A control loop: one step at a time, with the tensions that a controller asks for, as a robot is driven."""
 
-import jax.numpy as jnp
 import numpy as np
 
-from hydrostat.mechanics import kinematics
-from hydrostat.robots.build import build_robot
-from hydrostat.robots.mechanical import robot_model
-from hydrostat.robots.squid import WATER, limb_gravity, squid_limb
-from hydrostat.stepping import RealTime
-from hydrostat.surroundings import Water
+import hydrostat as hs
 
 # The squid's camera limb in ten pieces, in sea water: weight less lift, drag, and the water it carries along.
-limb = build_robot(squid_limb("camera", pieces=10))
-model = robot_model(limb, gravity=limb_gravity(), surroundings=Water(WATER, added_mass=1.0), skin_points=1)
+limb = hs.robots.squid_limb("camera", pieces=10)
+system = hs.System(limb, [hs.Water(1025.0, added_mass=1.0)])
 
-robot = RealTime(model, dt=1e-3)  # compiles; every step from here on is quick
+robot = hs.RealTime(system, dt=1e-3)  # compiles; every step from here on is quick
 state = robot.state
 target = np.deg2rad(30.0)  # of the limb's bend, downwards
 
@@ -25,5 +19,5 @@ for _ in range(500):
     state = robot.step([max(pull, 0.0), 0.0, max(-pull, 0.0), 0.0])
 
 print(f"after {robot.time:.1f} s the limb is bent by {np.rad2deg(bend):.1f} degrees")
-tip = kinematics.tip_pose(limb.arm, jnp.asarray(state.q)).position
+tip = hs.tip(system, state)
 print(f"its tip is at ({tip[0]:.3f}, {tip[1]:.3f}, {tip[2]:.3f}) m")

@@ -7,8 +7,8 @@ from pathlib import Path
 from jaxtyping import install_import_hook
 
 # Shapes and dtypes that the mechanics declares are checked at every call of this process; subprocesses run unchecked,
-# as a user's would. `robots.spec` is left out, since its dataclasses take anything and refuse it in words of their own,
-# and so is `lie.small`, whose products broadcast their batches.
+# as a user's would. `robots.spec`, `system` and what starts a run are left out, since they take anything and refuse it
+# in words of their own, and so is `lie.small`, whose products broadcast their batches.
 install_import_hook(
     [
         "hydrostat.actuation",
@@ -19,6 +19,9 @@ install_import_hook(
         "hydrostat.mechanics",
         "hydrostat.robots.build",
         "hydrostat.segments",
+        "hydrostat.sensing.observation",
+        "hydrostat.simulation.loop",
+        "hydrostat.statics",
         "hydrostat.stepping",
         "hydrostat.surroundings",
     ],

@@ -11,6 +11,7 @@ from functools import cache, wraps
 import equinox as eqx
 import jax
 import jax.extend.core
+from jax.core import Tracer
 from jax.experimental.xla_metadata import set_xla_metadata
 
 _OPTIONS = {
@@ -51,7 +52,7 @@ def _jit(function, options):
     @wraps(function)
     def call(*args, **kwargs):
         # Options are for a function that is compiled by itself, not for one that is part of another.
-        traced = any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((args, kwargs)))
+        traced = any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves((args, kwargs)))
         if traced or not _understood():
             return plain(*args, **kwargs)
         try:

@@ -94,6 +94,7 @@ def vibrations(system: System, control: Control | None = None, q: PerArm | None 
 
 def energy(system: System, state: State, control: Control | None = None) -> Energy:
     """The kinetic, elastic and gravitational energy of the robot [J], with that of the water it carries along."""
+    state = _as_jax(state)
     inputs = system.inputs_at(state, control)
     if system.robot.free_base:
         inputs = inputs._replace(base_pose=state.base_pose)
@@ -102,7 +103,12 @@ def energy(system: System, state: State, control: Control | None = None) -> Ener
 
 def tip(system: System, state: State) -> Float[Array, "*arms 3"]:
     """Where the tips are in the world [m]."""
-    return tip_poses(system, state).position
+    return tip_poses(system, _as_jax(state)).position
+
+
+def _as_jax(state: State) -> State:
+    """The state of a trajectory's row or of a control loop, which are NumPy's, as JAX arrays."""
+    return jax.tree.map(jnp.asarray, state)
 
 
 __all__ = ["Energy", "Modes", "Rest", "energy", "equilibrium", "tip", "vibrations"]

@@ -11,19 +11,19 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.core import Tracer
 from jaxtyping import Array, Float
 
 from hydrostat.actuation.drives import LegDrive, MuscleDrive, TendonDrive, TorqueDrive
 from hydrostat.errors import InputError, listed, shown
 from hydrostat.lie import SE3
-from hydrostat.mechanics.model import GRAVITY, ArmModel, checked_vector, relaxed
+from hydrostat.mechanics.model import GRAVITY, ArmModel, checked_vector, relaxed, require
 from hydrostat.mechanics.motion import BaseMotion, nodes_per_arm
 from hydrostat.mechanics.nodes import AbstractForces
 from hydrostat.mechanics.robot import Inputs, PerArm, Robot, joined, no_inputs, with_arms
 from hydrostat.mechanics.state import RobotState, body_of, nodes_of, rest_state
 from hydrostat.surroundings.base import AbstractSurroundings, Commands, Environment, Place, Together, per_node
 from hydrostat.surroundings.ground import Ground
+from hydrostat.surroundings.jet import Jet
 from hydrostat.surroundings.objects import Ball
 from hydrostat.surroundings.suckers import Suckers
 from hydrostat.surroundings.water import Water
@@ -101,7 +101,12 @@ def _numbers(name: str, value: Any) -> Any:
     """A value as an array, or a tuple of arrays where it is one for each arm."""
     if value is None:
         return None
+    if isinstance(value, tuple) and value and all(np.ndim(part) and hasattr(part, "shape") for part in value):
+        return tuple(jnp.asarray(part, float) for part in value)
     try:
+        # A tuple of arrays is one for each unequal arm, also where they have the same shape.
+        if isinstance(value, tuple) and all(isinstance(part, jax.Array | np.ndarray) and part.ndim for part in value):
+            return tuple(jnp.asarray(part, float) for part in value)
         if isinstance(value, list | tuple) and any(np.ndim(part) for part in value):
             try:
                 return jnp.asarray(value, float)
@@ -142,6 +147,7 @@ class System(eqx.Module):
         if any(part.touches for part in parts):
             robot = with_arms(robot, _with_contact_nodes)
         self.gravity = checked_vector("gravity", gravity)
+        robot = _above_ground(robot, parts)
         self.robot = eqx.tree_at(lambda robot: robot.gravity, robot, self.gravity * _weight_share(robot, parts))
         self.surroundings = parts
         self.muscles = MuscleDrive.of(self.robot, self._muscle_gains(muscle_gains))
@@ -174,8 +180,9 @@ class System(eqx.Module):
     def environment(self) -> Environment:
         """What every part of the surroundings may know."""
         robot = self.robot
-        found = (self.part(kind) for kind in (Water, Ground, Suckers))
-        return Environment(self.gravity, robot.body, *found, tuple(nodes_per_arm(robot)), robot.equal)
+        water, ground, suckers = (self.part(kind) for kind in (Water, Ground, Suckers))
+        rows = tuple(nodes_per_arm(robot))
+        return Environment(self.gravity, robot.body, water, ground, suckers, rows, robot.equal)
 
     # States.
 
@@ -217,12 +224,18 @@ class System(eqx.Module):
             if value is not None:
                 self._check_driven(name)
                 _check_shape(name, value, like)
+                for part in jax.tree.leaves(value):
+                    require(
+                        jnp.all(jnp.isfinite(part)), lambda name=name: f"`{name}` must be finite numbers; it is not"
+                    )
         if control.tension is not None:
             for value in jax.tree.leaves(control.tension):
-                if not isinstance(value, Tracer) and bool(jnp.any(value < 0.0)):
-                    raise InputError(
+                require(
+                    jnp.all(value >= 0.0),
+                    lambda value=value: (
                         f"`tension` must not be negative, since a tendon cannot push; got {float(jnp.min(value)):g} N"
-                    )
+                    ),
+                )
         if control.jet is not None and not self.has_jet:
             raise InputError("`jet` is for a system with `Jet()` among its surroundings; this one has none")
         return control
@@ -230,7 +243,7 @@ class System(eqx.Module):
     @property
     def has_jet(self) -> bool:
         """Whether its mantle can press water out."""
-        return any(type(part).__name__ == "Jet" for part in self.surroundings)
+        return self.part(Jet) is not None
 
     @property
     def by_length(self) -> bool:
@@ -270,7 +283,7 @@ class System(eqx.Module):
         **Arguments:** `before`: the state at the step's begin; `after`: the activation at its end; `share`: of the step
         that has passed; `forces`: of the surroundings.
         """
-        inputs = no_inputs(self.robot, forces)
+        inputs = no_inputs(self.robot, forces)._replace(base_pose=before.base_pose)
         inputs = self.muscles.apply(inputs, control.activation, before.activation, after, share)
         tendons = control.length if self.by_length else control.tension
         inputs = TendonDrive(self.by_length).apply(inputs, tendons, (), (), share)
@@ -287,16 +300,29 @@ class System(eqx.Module):
             inputs = inputs._replace(base_pose=base.T, base_twist=base.V, base_acceleration=base.A)
         return inputs
 
-    def forces_at(self, state: State, dt: float = 0.0) -> AbstractForces | None:
-        """The forces of the surroundings in a state, with nothing taken hold of or let go."""
+    def forces_at(self, state: State, dt: float = 1e-9) -> AbstractForces | None:
+        """The forces of the surroundings in a state, with nothing taken hold of or let go.
+
+        **Arguments:** `dt`: of the step for which they are linear, where they are; hardly any when not given [s].
+        """
         place = self.place(state)
         if place is None:
             return None
-        quiet = self.commands(Control())
+        quiet = self._holding(state)
         environment = self.environment
         each = zip(self.surroundings, state.surroundings, strict=True)
         found = [part.begin(own, place, environment, quiet, dt)[1] for part, own in each]
         return Together(tuple(forces for forces in found if forces is not None))
+
+    def _holding(self, state: State) -> Commands:
+        """What keeps everything held that is held."""
+        quiet = self.commands(Control())
+        suckers = self.part_state(state, Suckers)
+        if suckers is None:
+            return quiet
+        taken = [own.attachment.held[: len(quiet.take)] for own in self.objects(state)]
+        take = jnp.max(jnp.stack(taken), 0) if taken else quiet.take
+        return quiet._replace(grip=suckers.held, take=take)
 
     def inputs_at(self, state: State, control: Control | None = None) -> Inputs:
         """What acts on the robot in a state, under a control that is held."""
@@ -314,6 +340,16 @@ def _check_parts(parts: tuple) -> None:
             raise InputError(f"`surroundings` must hold at most one {kind.__name__}; got several")
     if any(isinstance(part, Suckers) for part in parts) and not any(isinstance(part, Ground | Ball) for part in parts):
         raise InputError("`Suckers` need something to hold: add Ground() or a Ball(...) to the surroundings")
+
+
+def _above_ground(robot: Robot, parts: tuple) -> Robot:
+    """A free body that would start within the ground starts on it."""
+    ground = next((part for part in parts if isinstance(part, Ground)), None)
+    if ground is None or robot.body is None or not robot.free_base:
+        return robot
+    start = robot.T_world_body.position
+    height = jnp.maximum(start[2], ground.height + robot.body.radius)
+    return eqx.tree_at(lambda r: r.T_world_body.position, robot, start.at[2].set(height))
 
 
 def _weight_share(robot: Robot, parts: tuple) -> Float[Array, ""]:

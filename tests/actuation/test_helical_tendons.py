@@ -8,7 +8,7 @@ import pytest
 from hydrostat.mechanics import equilibrium, no_inputs
 from hydrostat.robots import parse_robot
 from hydrostat.robots.build import build_robot
-from hydrostat.robots.mechanical import robot_model
+from hydrostat.system import System
 
 TEXT = """
 name = "twister"
@@ -57,8 +57,8 @@ def test_length_is_that_of_a_polyline_along_the_helix(robot):
 
 
 def test_a_winding_tendon_twists_the_arm(robot):
-    model = robot_model(robot, gravity=(0.0, 0.0, 0.0))
-    q = equilibrium(model, no_inputs(model)._replace(wires=jnp.array([5.0]))).q
+    weightless = System(robot, gravity=(0.0, 0.0, 0.0)).robot
+    q = equilibrium(weightless, no_inputs(weightless)._replace(wires=jnp.array([5.0]))).q
     # It shortens by unwinding: the arm turns against the winding, and is compressed.
     assert np.all(np.asarray(q[:, 2]) < -1e-4)
     assert np.all(np.asarray(q[:, 3]) < 0.0)

@@ -19,10 +19,10 @@ from hydrostat.actuation import (
 from hydrostat.compiling import quick_jit
 from hydrostat.errors import InputError
 from hydrostat.mechanics import equilibrium, no_inputs
-from hydrostat.robots import robot_model
 from hydrostat.robots.build import build_robot
 from hydrostat.robots.spec import MaterialSpec, RobotSpec, SegmentSpec, TendonSpec
 from hydrostat.segments import Arc
+from hydrostat.system import System
 
 MODES = ("bend_x", "bend_y", "stretch")
 NO_WEIGHT = (0.0, 0.0, 0.0)
@@ -52,10 +52,15 @@ def arcs(count, seed):
     return Arc(*map(jnp.asarray, (theta, rng.uniform(-np.pi, np.pi, (200, count)), length)))
 
 
-def rest_under(model, tension, start=None):
+def under(limb, gravity):
+    """The limb in a gravity."""
+    return System(limb, gravity=gravity).robot
+
+
+def rest_under(limb, tension, start=None):
     """Where statics has a limb rest; always in as many load steps, so that one compilation serves."""
-    start = model.rest if start is None else start
-    return equilibrium(model, no_inputs(model)._replace(wires=tension), start, load_steps=4).q
+    start = limb.one.rest if start is None else start
+    return equilibrium(limb, no_inputs(limb)._replace(wires=tension), start, load_steps=4).q
 
 
 @pytest.mark.parametrize("name", LIMBS)
@@ -97,10 +102,10 @@ def test_tendons_to_the_tip_alone_do_not_say_what_two_segments_do():
 @pytest.mark.parametrize("name", [*LIMBS, "paper's grasper"])
 def test_tensions_without_weight_give_the_equilibrium_of_statics(name):
     limb = hs.robots.squid_limb("grasper", pieces=3) if name == "paper's grasper" else LIMBS[name]()
-    model = robot_model(limb, gravity=NO_WEIGHT)
+    limb = under(limb, NO_WEIGHT)
     tension = jnp.asarray(np.random.default_rng(2).uniform(0.0, 0.8, len(limb.tendons.ends_at)))
-    truth = rest_under(model, tension)
-    np.testing.assert_allclose(shape_under_tensions(model, tension).q, truth, atol=1e-9)
+    truth = rest_under(limb, tension)
+    np.testing.assert_allclose(shape_under_tensions(limb, tension).q, truth, atol=1e-9)
 
 
 def test_a_tendon_bends_the_cone_by_its_moment_over_the_stiffness():
@@ -108,8 +113,8 @@ def test_a_tendon_bends_the_cone_by_its_moment_over_the_stiffness():
     # Even pieces are off by second order in their size; two sizes leave the fourth.
     found = []
     for pieces in (40, 80):
-        model = robot_model(hs.robots.squid_limb("camera", pieces=pieces), gravity=NO_WEIGHT)
-        arc = shape_under_tensions(model, jnp.array([0.0, 1.0, 0.0, 0.0])).arc
+        limb = under(hs.robots.squid_limb("camera", pieces=pieces), NO_WEIGHT)
+        arc = shape_under_tensions(limb, jnp.array([0.0, 1.0, 0.0, 0.0])).arc
         np.testing.assert_allclose(arc.phi, np.pi / 2, atol=1e-12)
         found.append(np.array([jnp.sum(arc.theta), 0.6 - jnp.sum(arc.length)]))
     limit = (4.0 * found[1] - found[0]) / 3.0
@@ -119,30 +124,29 @@ def test_a_tendon_bends_the_cone_by_its_moment_over_the_stiffness():
 @pytest.mark.parametrize("name", [*LIMBS, "paper's grasper"])
 def test_lengths_find_the_tensions_that_made_them(name):
     limb = hs.robots.squid_limb("grasper", pieces=3) if name == "paper's grasper" else LIMBS[name]()
-    model, count = robot_model(limb, gravity=NO_WEIGHT), len(limb.tendons.ends_at)
+    limb, count = under(limb, NO_WEIGHT), len(limb.tendons.ends_at)
     tension = jnp.asarray(np.random.default_rng(3).uniform(0.1, 0.8, count))
-    shape, compliance = shape_under_tensions(model, tension), 1e-4
+    shape, compliance = shape_under_tensions(limb, tension), 1e-4
     pulled = limb.tendons.lengths(limb.arm, shape.q) - compliance * tension
-    found = shape_under_lengths(model, pulled, compliance)
+    found = shape_under_lengths(limb, pulled, compliance)
     np.testing.assert_allclose(found.tension, tension, atol=1e-6)
     np.testing.assert_allclose(found.q, shape.q, atol=1e-8)
 
 
 def test_a_tendon_that_would_have_to_push_is_slack():
-    limb = hs.robots.squid_limb("camera", pieces=4)
-    model = robot_model(limb, gravity=NO_WEIGHT)
+    limb = under(hs.robots.squid_limb("camera", pieces=4), NO_WEIGHT)
     straight = limb.tendons.lengths(limb.arm, limb.arm.straight())
-    found = shape_under_lengths(model, straight + jnp.array([-0.01, 0.05, 0.05, 0.05]))
+    found = shape_under_lengths(limb, straight + jnp.array([-0.01, 0.05, 0.05, 0.05]))
     assert found.tension[0] > 0.1
     np.testing.assert_allclose(found.tension[1:], 0.0, atol=1e-12)
-    one = shape_under_tensions(model, found.tension)
+    one = shape_under_tensions(limb, found.tension)
     np.testing.assert_allclose(limb.tendons.lengths(limb.arm, one.q)[0], straight[0] - 0.01, atol=1e-6)
 
 
 def test_the_papers_tendons_bend_both_segments_of_a_limb_to_the_same_side():
-    model = robot_model(hs.robots.squid_limb("grasper"), gravity=NO_WEIGHT)
+    limb = under(hs.robots.squid_limb("grasper"), NO_WEIGHT)
     straight = jnp.full(4, 0.6)
-    arc = shape_under_lengths(model, straight + jnp.array([-0.01, -0.004, 0.01, 0.004])).arc
+    arc = shape_under_lengths(limb, straight + jnp.array([-0.01, -0.004, 0.01, 0.004])).arc
     np.testing.assert_allclose(arc.phi[0], arc.phi[1], atol=1e-9)
     assert arc.theta[1] > 3.0 * arc.theta[0] > 0.0  # the outer half is the softer one
 
@@ -150,25 +154,24 @@ def test_the_papers_tendons_bend_both_segments_of_a_limb_to_the_same_side():
 @pytest.mark.parametrize("gravity", [NO_WEIGHT, SEA], ids=["no weight", "sea"])
 @pytest.mark.parametrize("name", LIMBS)
 def test_tensions_for_a_shape_hold_it_in_statics(name, gravity):
-    limb = LIMBS[name]()
-    model = robot_model(limb, gravity=gravity)
+    limb = under(LIMBS[name](), gravity)
     # A shape that pulling can hold: one that other tensions hold.
     tension = jnp.asarray(np.random.default_rng(4).uniform(0.2, 0.8, len(limb.tendons.ends_at)))
-    q = rest_under(model, tension)
-    pull = tensions_for_shape(model, q, least=jnp.zeros_like(tension))
+    q = rest_under(limb, tension)
+    pull = tensions_for_shape(limb, q, least=jnp.zeros_like(tension))
     assert np.all(pull.tension >= 0.0)
     np.testing.assert_allclose(pull.lack, 0.0, atol=1e-6)
-    again = rest_under(model, pull.tension, q)
+    again = rest_under(limb, pull.tension, q)
     np.testing.assert_allclose(again, q, atol=1e-5)
     assert jnp.sum(pull.tension**2) <= jnp.sum(tension**2) * (1.0 + 1e-6)
-    more = tensions_for_shape(model, q, least=jnp.full_like(tension, 0.1)).tension
+    more = tensions_for_shape(limb, q, least=jnp.full_like(tension, 0.1)).tension
     assert np.all(more >= 0.1)
 
 
 def test_what_pulling_cannot_do_is_said():
     # A bend at full length needs a push along the axis.
-    model = robot_model(hs.robots.squid_limb("camera"), gravity=NO_WEIGHT)
-    pull = tensions_for_shape(model, jnp.array([[0.0, 1.0, 0.0]]))
+    limb = under(hs.robots.squid_limb("camera"), NO_WEIGHT)
+    pull = tensions_for_shape(limb, jnp.array([[0.0, 1.0, 0.0]]))
     assert pull.tension[0] > 0.1
     np.testing.assert_allclose(pull.tension[1:], 0.0, atol=1e-9)
     assert abs(float(pull.lack[0, 1])) < 1e-2  # 1/m: the bend is there

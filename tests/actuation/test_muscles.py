@@ -17,15 +17,11 @@ from hydrostat.mechanics.elasticity import elastic_energy, elastic_forces
 from hydrostat.mechanics.model import relaxed
 from hydrostat.mechanics.nodes import AbstractMuscles
 from hydrostat.robots.build import build_robot
-from hydrostat.robots.mechanical import robot_model
-from hydrostat.robots.octopus_arm import octopus_arm
+from hydrostat.robots.specs.octopus_arm import octopus_arm
 
 E, STRESS, STIFFNESS = 10e3, 80e3, 132e3
 KINDS = ("strut", "strain")
-MODELS = {
-    kind: robot_model(build_robot(octopus_arm(4, kind, oblique=True)), gravity=(0.0, 0.0, 0.0), points=1)
-    for kind in KINDS
-}
+MODELS = {kind: build_robot(octopus_arm(4, kind, oblique=True)).one for kind in KINDS}
 RNG = np.random.default_rng(1)
 Q = jnp.asarray(RNG.normal(size=(4, 4)) * [4.0, 4.0, 3.0, 0.15])
 V = jnp.asarray(RNG.normal(size=(4, 4)))
@@ -128,7 +124,7 @@ def test_without_active_stiffness_the_tissue_alone_would_stop_a_muscle():
     assert falling > 0.48
 
 
-BENT = robot_model(build_robot(octopus_arm()), gravity=(0.0, 0.0, 0.0), points=1)
+BENT = build_robot(octopus_arm()).one
 
 
 @jax.jit

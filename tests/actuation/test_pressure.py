@@ -13,28 +13,28 @@ from hydrostat.mechanics.contraction import muscle_forces, muscle_lengths
 from hydrostat.mechanics.dynamics import accelerations
 from hydrostat.mechanics.elasticity import elastic_energy, elastic_forces
 from hydrostat.mechanics.energy import dissipation, energy, power
-from hydrostat.mechanics.model import make_model, no_inputs, relaxed
+from hydrostat.mechanics.model import make_arm_model, relaxed
 from hydrostat.mechanics.motion import Coordinates
+from hydrostat.mechanics.robot import no_inputs
+from hydrostat.mechanics.state import nodes_of, rest_state
 from hydrostat.robots.build import build_robot
-from hydrostat.robots.mechanical import robot_model
-from hydrostat.robots.octopus_arm import BULK_MODULUS, octopus_arm
-from hydrostat.robots.tentacle import tentacle
-from hydrostat.stepping import SDIRK2, rest_state
-from hydrostat.stepping.base import nodes_of
-from hydrostat.stepping.simulation import Constant
+from hydrostat.robots.specs.octopus_arm import BULK_MODULUS, octopus_arm
+from hydrostat.robots.specs.tentacle import tentacle
+from hydrostat.simulation import rollout
+from hydrostat.stepping import SDIRK2
 from hydrostat.surroundings import Water
+from hydrostat.system import Control, System
 
 E, STRESS, STIFFNESS = 10e3, 80e3, 132e3
 KINDS = ("strut", "strain")
 ROBOTS = {
-    (kind, law): build_robot(octopus_arm(3, kind, oblique=True), bulk)
+    (kind, law): build_robot(octopus_arm(3, kind, oblique=True), bulk_modulus=bulk)
     for kind in KINDS
     for law, bulk in (("exact", None), ("pressure", BULK_MODULUS))
 }
-MODELS = {
-    name: robot_model(robot, gravity=(0.0, 0.0, -0.2), points=1, skin_points=1, surroundings=Water(1022.0))
-    for name, robot in ROBOTS.items()
-}
+WATER = Water(1022.0)
+SYSTEMS = {name: System(robot, [WATER]) for name, robot in ROBOTS.items()}
+MODELS = {name: robot.one for name, robot in ROBOTS.items()}
 RNG = np.random.default_rng(5)
 Q = jnp.asarray(RNG.normal(size=(3, 5)) * [4.0, 4.0, 3.0, 0.15, 1e-3])
 V = jnp.asarray(RNG.normal(size=(3, 5)) * [4.0, 4.0, 3.0, 0.5, 0.2])
@@ -113,39 +113,38 @@ def test_the_operator_has_the_diagonal_of_the_second_derivative_and_is_positive(
 
 
 @quick_jit
-def rate_and_power(model, x, v, inputs):
+def rate_and_power(robot, x, v, inputs):
     """The rate of the energy along the motion, and what all forces give and take."""
-    a = accelerations(model, x, v, inputs)
-    rate = jax.jvp(lambda x, v: energy(model, x, v, inputs).total, (x, v), (v, a))[1]
-    return rate, power(model, x, v, inputs) - dissipation(model, x, v)
+    a = accelerations(robot, x, v, inputs)
+    rate = jax.jvp(lambda x, v: energy(robot, x, v, inputs).total, (x, v), (v, a))[1]
+    return rate, power(robot, x, v, inputs) - dissipation(robot, x, v)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_energies_rate_is_the_power_of_all_forces(kind):
     """With the inertia across the axis in motion and in energy alike."""
-    model = MODELS[kind, "pressure"]
-    inputs = no_inputs(model)._replace(activation=ACTIVATION)
-    rate, net = rate_and_power(model, Coordinates(Q, jnp.zeros(6)), Coordinates(V, jnp.zeros(6)), inputs)
+    robot = SYSTEMS[kind, "pressure"].robot
+    inputs = no_inputs(robot, WATER)._replace(activation=ACTIVATION)
+    rate, net = rate_and_power(robot, Coordinates(Q, jnp.zeros(6)), Coordinates(V, jnp.zeros(6)), inputs)
     assert float(rate) == pytest.approx(float(net), rel=1e-9)
 
 
 def test_a_swelling_section_has_the_kinetic_energy_of_its_matter():
     """1/2 m <y^2> w'^2 with <y^2> = r^2/2 at the middle, which stands for the whole of a segment here."""
-    model = MODELS["strut", "pressure"]
+    robot = ROBOTS["strut", "pressure"]
     v = jnp.zeros((3, 5)).at[:, 4].set(0.3)
     still = Coordinates(jnp.zeros((3, 5)), jnp.zeros(6))
-    kinetic = energy(model, still, Coordinates(v, jnp.zeros(6)), no_inputs(model)).kinetic
-    section, length = model.arm.section, np.asarray(model.arm.segments.length)
+    kinetic = energy(robot, still, Coordinates(v, jnp.zeros(6)), no_inputs(robot)).kinetic
+    section, length = robot.arm.section, np.asarray(robot.arm.segments.length)
     radius = 0.5 * (np.asarray(section.radius_base) + np.asarray(section.radius_tip))
     mass = 1042.0 * np.pi * radius**2 * length
     assert float(kinetic) == pytest.approx(0.5 * np.sum(mass * radius**2 / 2.0) * 0.3**2, rel=1e-12)
 
 
 def test_water_meets_the_true_radius():
-    model = MODELS["strut", "pressure"]
-    still = Coordinates(jnp.zeros((3, 5)), jnp.zeros(6))
+    robot = SYSTEMS["strut", "pressure"].robot
     q = jnp.zeros((3, 5)).at[:, 3].set(0.44).at[:, 4].set(0.02)
-    before, after = (nodes_of(model, Coordinates(x, jnp.zeros(6)), still, no_inputs(model)).radius for x in (0 * q, q))
+    before, after = (nodes_of(robot, rest_state(robot, x)).radius for x in (0 * q, q))
     np.testing.assert_allclose(after / before, 1.02 / 1.2, rtol=1e-14)
 
 
@@ -157,23 +156,16 @@ def test_swell_moves_no_point_of_the_axis():
     np.testing.assert_allclose(segment.twist(Q[0], V[0], 0.7), J @ V[0], rtol=0, atol=1e-14)
 
 
-@jax.jit
-def forty_steps(model, inputs, state):
-    def advance(state, _):
-        new = SDIRK2(rescue=False).step(model, state, 0.0, 5e-3, Constant(inputs))
-        return new.state, (new.iterations, new.converged)
-
-    return jax.lax.scan(advance, state, None, 40)
-
-
 def test_an_arm_moves_as_by_the_exact_law_in_as_many_iterations():
     ends, counts = {}, {}
     for law in ("exact", "pressure"):
-        model = robot_model(ROBOTS["strut", law], gravity=(0.0, 0.0, 0.0), points=1)
-        inputs = no_inputs(model)._replace(activation=relaxed(model).at[:, 4].set(0.4))
-        end, (iterations, converged) = forty_steps(model, inputs, rest_state(model))
-        assert np.all(np.asarray(converged))
-        ends[law], counts[law] = np.asarray(end.q), int(jnp.sum(iterations))
+        system = System(ROBOTS["strut", law], gravity=(0.0, 0.0, 0.0))
+        on = relaxed(MODELS["strut", law]).at[:, 4].set(0.4)
+        # The muscles are active from the beginning.
+        state = system.rest()._replace(activation=on)
+        rows = rollout(system, Control(activation=on), state, steps=40, dt=5e-3, stepper=SDIRK2(rescue=False))
+        assert np.all(np.asarray(rows.converged))
+        ends[law], counts[law] = np.asarray(rows.q[-1]), int(jnp.sum(rows.iterations))
     lost = 1.0 - (1.0 + ends["pressure"][:, 4]) ** 2
     assert np.all((lost > 1e-5) & (lost < 1e-3))
     # Lengths differ by as much as volumes do, and by what the inertia across the axis takes.
@@ -183,9 +175,9 @@ def test_an_arm_moves_as_by_the_exact_law_in_as_many_iterations():
 
 def test_what_cannot_swell_is_refused():
     with pytest.raises(InputError, match="is for robots with"):
-        build_robot(tentacle(), 1e8)
+        build_robot(tentacle(), bulk_modulus=1e8)
     swelling, stiff = ROBOTS["strut", "pressure"], ROBOTS["strut", "exact"]
     with pytest.raises(InputError, match="need a tissue"):
-        make_model(swelling.arm, constant_volume=True)
+        make_arm_model(swelling.arm, constant_volume=True)
     with pytest.raises(InputError, match="need a `bulk_modulus`"):
         make_tissue(stiff.arm, E, jnp.asarray(1.0), 1e8)

@@ -7,10 +7,12 @@ from hydrostat.bodies import Arm, Material, Section
 from hydrostat.cli import main
 from hydrostat.errors import InputError
 from hydrostat.lie import SE3
-from hydrostat.mechanics import equilibrium, make_model, no_inputs
+from hydrostat.mechanics.robot import no_inputs, single_arm
+from hydrostat.mechanics.statics import equilibrium
 from hydrostat.robots import find_robot, format_robot
 from hydrostat.segments import StrainSegment
-from hydrostat.stepping import Simulation
+from hydrostat.simulation import simulate
+from hydrostat.system import Control, System
 
 ARM = Arm(
     StrainSegment(jnp.full(2, 0.1), ("bend_y",)),
@@ -62,9 +64,9 @@ def test_the_library_refuses_the_same():
     with pytest.raises(InputError, match="finite"):
         equilibrium(model, load)
     with pytest.raises(InputError, match="finite"):
-        Simulation(model, dt=1e-3).run(0.1, load)
+        simulate(System(model), Control(load=load.force), 0.1, 1e-3)
     with pytest.raises(InputError, match="dt"):
-        Simulation(model, dt=0.0)
+        simulate(System(model), dt=0.0)
     with pytest.raises(InputError, match=r"from 0 to 1.*1\.2"):
         single_arm(ARM, load_places=[1.2])
     with pytest.raises(InputError, match="youngs_modulus"):

@@ -19,8 +19,8 @@ from hydrostat.control.commands import (
 )
 from hydrostat.errors import InputError
 from hydrostat.robots.build import build_robot
-from hydrostat.robots.octopus import octopus
-from hydrostat.robots.octopus_arm import octopus_arm
+from hydrostat.robots.specs.octopus import octopus
+from hydrostat.robots.specs.octopus_arm import octopus_arm
 from hydrostat.sensing import Observation
 from hydrostat.system import System
 

@@ -25,7 +25,7 @@ from hydrostat.mechanics.model import relaxed
 from hydrostat.mechanics.motion import Coordinates
 from hydrostat.mechanics.robot import no_inputs
 from hydrostat.robots.build import build_robot
-from hydrostat.robots.octopus_arm import octopus_arm
+from hydrostat.robots.specs.octopus_arm import octopus_arm
 from hydrostat.sensing import Observation
 from hydrostat.surroundings import Water
 from hydrostat.system import System

@@ -11,7 +11,7 @@ from hydrostat.control.gaits import STROKES, CrawlController
 from hydrostat.control.gaits.forage import ForageController, TakingRange
 from hydrostat.lie import SE3
 from hydrostat.robots.build import build_robot
-from hydrostat.robots.octopus import octopus
+from hydrostat.robots.specs.octopus import octopus
 from hydrostat.sensing import Observation
 from hydrostat.system import System
 

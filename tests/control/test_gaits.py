@@ -10,8 +10,8 @@ from hydrostat.control.gaits.base import shares_for
 from hydrostat.errors import InputError
 from hydrostat.lie import SE3
 from hydrostat.robots.build import build_robot
-from hydrostat.robots.octopus import octopus
-from hydrostat.robots.octopus_arm import octopus_arm
+from hydrostat.robots.specs.octopus import octopus
+from hydrostat.robots.specs.octopus_arm import octopus_arm
 from hydrostat.sensing import Observation
 from hydrostat.surroundings import Ground, Suckers
 from hydrostat.system import System

@@ -7,7 +7,7 @@ import pytest
 from hydrostat.control.commands import Anatomy, Bend, Fetch, Grasp, Parallel, Release, Sequence, Stiffen, part
 from hydrostat.errors import InputError
 from hydrostat.robots.build import build_robot
-from hydrostat.robots.octopus_arm import octopus_arm
+from hydrostat.robots.specs.octopus_arm import octopus_arm
 from hydrostat.sensing import Observation
 from hydrostat.surroundings import Ball, Suckers
 from hydrostat.system import System

@@ -8,7 +8,7 @@ from hydrostat.control.tendon_plans import TipTask, plan_tension, rest_under
 from hydrostat.control.tendon_servo import TendonServo, make_course, make_gaze, pointing_error
 from hydrostat.mechanics import equilibrium, kinematics, no_inputs
 from hydrostat.robots.build import build_robot
-from hydrostat.robots.squid import squid_limb
+from hydrostat.robots.specs.squid import squid_limb
 from hydrostat.sensing import Observation
 from hydrostat.system import System
 

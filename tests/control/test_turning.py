@@ -9,7 +9,7 @@ from hydrostat.control.gaits.base import mirrored
 from hydrostat.control.gaits.turn import TurnController, bend_one_way_and_straighten
 from hydrostat.lie import SE3
 from hydrostat.robots.build import build_robot
-from hydrostat.robots.octopus_arm import octopus_arm
+from hydrostat.robots.specs.octopus_arm import octopus_arm
 from hydrostat.sensing import Observation
 
 STROKE = bend_one_way_and_straighten(Anatomy.of(build_robot(octopus_arm())))

@@ -21,10 +21,25 @@ def test_example_runs(example, capsys):
     assert capsys.readouterr().out.strip()
 
 
-def test_the_readme_example_runs(capsys):
-    code = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL).group(1)
-    exec(compile(code, "README.md", "exec"), {})
+BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+
+
+def test_the_readme_example_of_the_parts_runs(capsys):
+    exec(compile(BLOCKS[2], "README.md", "exec"), {})
     assert "(9, 3, 2)" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_the_readme_examples_of_systems_run(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names: dict = {}
+    for block in BLOCKS[:2]:
+        exec(compile(block, "README.md", "exec"), names)
+    out = capsys.readouterr().out
+    assert "('time', 'arm', 'axis')" in out
+    assert "(16, 3)" in out
+    assert "(3, 9)" in out
+    assert {"crawl.png", "crawl.html"} <= {path.name for path in tmp_path.iterdir()}
 
 
 def test_the_readme_names_every_scenario_and_robot():

@@ -4,9 +4,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from hydrostat.mechanics import kinematics
-from hydrostat.robots import LimbedSpec, find_robot, parse_robot
+from hydrostat.mechanics.robot import arms_in_world
+from hydrostat.robots import find_robot, parse_robot
 from hydrostat.robots.build import build_robot
-from hydrostat.robots.build_limbed import build_limbed
 
 TOML = {
     # Every strain; unlike segments; bent at rest; one way to bend; nothing but length; a twist without bends.
@@ -35,7 +35,7 @@ def robot_of(name):
 
 def limbs_of(spec):
     """The limbs of a robot, each with its base in the world."""
-    return build_limbed(spec).limbs if isinstance(spec, LimbedSpec) else (build_robot(spec),)
+    return arms_in_world(build_robot(spec, points=3))
 
 
 def configurations(spec, seed=0, size=1.0):

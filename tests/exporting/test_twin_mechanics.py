@@ -13,10 +13,9 @@ from hydrostat.exporting.request import default_chain
 from hydrostat.exporting.solids import frustum, together
 from hydrostat.lie import SE3
 from hydrostat.mechanics import kinematics, statics
-from hydrostat.mechanics.model import no_inputs
+from hydrostat.mechanics.robot import no_inputs, single_arm
 from hydrostat.robots import ROBOTS, LimbedSpec, format_robot, parse_robot
 from hydrostat.robots.build import build_robot
-from hydrostat.robots.mechanical import robot_model
 from hydrostat.robots.spec import BaseSpec
 from hydrostat.surroundings.water import NORMAL, TANGENTIAL
 
@@ -45,8 +44,8 @@ def test_a_frustum_is_what_its_slices_are():
 
 def own_mass(spec):
     bodies = [spec.body.mass] if isinstance(spec, LimbedSpec) else []
-    models = [robot_model(limb) for limb in limbs_of(spec)]
-    return sum(bodies) + sum(float(jnp.sum(m.inertia[..., 3]) + jnp.sum(m.lump_inertia[:, 3])) for m in models)
+    limbs = limbs_of(spec)
+    return sum(bodies) + sum(float(jnp.sum(m.inertia[..., 3]) + jnp.sum(m.lump_inertia[:, 3])) for m in limbs)
 
 
 @pytest.mark.parametrize("name", [*ROBOTS, *TOML])
@@ -96,7 +95,7 @@ def test_a_twin_sags_as_the_arm_does(name):
     differences = []
     for sections in (5, 10):
         robot = build_robot(spec.cut(sections))
-        own = statics.equilibrium(robot_model(robot), load_steps=4)
+        own = statics.equilibrium(robot, load_steps=4)
         twin = make_twin(spec, sections, "elastic")
         model, data = load_mujoco(twin)
         model.jnt_limited[:] = 0
@@ -114,10 +113,10 @@ def test_a_tendon_bends_the_twin_as_it_bends_the_limb():
     spec = robot_of("squid_camera")
     differences = []
     for sections in (5, 10, 20):
-        (robot,) = limbs_of(spec.cut(sections))
-        own_model = robot_model(robot, gravity=(0.0, 0.0, 0.0))
-        inputs = no_inputs(own_model)._replace(wires=jnp.array([0.5, 0.2, 0.0, 0.0]))
-        own = statics.equilibrium(own_model, inputs, load_steps=4)
+        (limb,) = limbs_of(spec.cut(sections))
+        robot = single_arm(limb, gravity=(0.0, 0.0, 0.0))
+        inputs = no_inputs(robot)._replace(wires=jnp.array([0.5, 0.2, 0.0, 0.0]))
+        own = statics.equilibrium(robot, inputs, load_steps=4)
         tip_own = kinematics.tip_pose(robot.arm, own.q).position
         twin = make_twin(spec, sections, "elastic")
         model, data = load_mujoco(twin)
@@ -134,7 +133,7 @@ def test_a_tendon_bends_the_twin_as_it_bends_the_limb():
 @pytest.mark.parametrize("name", ["squid_grasper", "tentacle_through", "finger"])
 def test_guided_tendons_change_their_length_as_ours_do(name):
     spec = robot_of(name)
-    (robot,) = limbs_of(spec)
+    robot = build_robot(spec)
     twin = make_twin(spec, 4, "elastic")
     model, data = load_mujoco(twin)
     (q,) = configurations(spec, 2)
@@ -150,7 +149,7 @@ def test_tendons_from_disc_to_disc_pass_sites_on_their_course():
     wound = parse_robot(format_robot(robot_of("preshaped")) + winding)
     straight = replace(wound, segments=tuple(replace(s, preshape_deg=(0.0, 0.0)) for s in wound.segments))
     for spec, tolerance in ((robot_of("tentacle_soft"), 1e-12), (straight, 2e-3)):  # a winding one in 24 chords
-        (robot,) = limbs_of(spec)
+        robot = build_robot(spec)
         model, data = load_mujoco(make_twin(spec, 8, "elastic"))
         mujoco.mj_forward(model, data)
         own = robot.tendons.lengths(robot.arm, robot.arm.straight())

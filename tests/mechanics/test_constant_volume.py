@@ -12,9 +12,9 @@ from hydrostat.lie import SE3
 from hydrostat.mechanics.elasticity import dissipated_power, elastic_energy, elastic_forces
 from hydrostat.mechanics.energy import energy
 from hydrostat.mechanics.robot import no_inputs, single_arm
-from hydrostat.mechanics.state import nodes_of, positions, velocities
+from hydrostat.mechanics.state import nodes_of, positions, rest_state, velocities
 from hydrostat.segments import StrainSegment
-from hydrostat.stepping import SDIRK2, rest_state
+from hydrostat.stepping import SDIRK2
 
 MODES = ("bend_x", "bend_y", "twist", "shear_x", "stretch")
 LENGTHS, YOUNG, POISSON = np.array([0.1, 0.15]), 1e5, 0.4
@@ -45,8 +45,8 @@ def strains(seed):
     return jnp.asarray(q)
 
 
-forces = eqx.filter_jit(elastic_forces)
-stored = eqx.filter_jit(elastic_energy)
+forces = eqx.filter_jit(lambda robot, q, v: elastic_forces(robot.one, q, v))
+stored = eqx.filter_jit(lambda robot, q: elastic_energy(robot.one, q))
 
 
 def mean_section(power):
@@ -70,9 +70,7 @@ def test_skin_keeps_its_volume(models):
     model = models[True]
     fractions = np.arange(1, SKIN + 1) / SKIN
     rest = BASE[:, None] + fractions * (TIP - BASE)[:, None]
-    nodes = eqx.filter_jit(
-        lambda model, q: nodes_of(model, *(f(rest_state(model, q)) for f in (positions, velocities)), no_inputs(model))
-    )
+    nodes = eqx.filter_jit(lambda model, q: nodes_of(model, rest_state(model, q)))
     for seed in range(5):
         q = strains(seed)
         found = np.asarray(nodes(model, q).radius).reshape(2, SKIN)
@@ -134,8 +132,8 @@ def test_viscosity_follows_the_section_and_takes_energy(models):
     drag = np.asarray(forces(model, q, v) - forces(model, q, jnp.zeros_like(v)))
     factor = np.where([True, True, True, False, False], (1.0 + np.asarray(q)[:, 4:]) ** -2, 1.0)
     np.testing.assert_allclose(drag, 300.0 / YOUNG * np.asarray(model.one.stiffness) * factor * v, rtol=1e-12)
-    assert float(dissipated_power(model, q, v)) == pytest.approx(float(np.sum(drag * v)), rel=1e-12)
-    assert float(dissipated_power(model, q, v)) > 0.0
+    assert float(dissipated_power(model.one, q, v)) == pytest.approx(float(np.sum(drag * v)), rel=1e-12)
+    assert float(dissipated_power(model.one, q, v)) > 0.0
 
 
 SECONDS = 0.2

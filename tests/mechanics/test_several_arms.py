@@ -10,6 +10,7 @@ from hydrostat.bodies import Arm, Material, Section
 from hydrostat.lie import SE3, so3
 from hydrostat.mechanics.dynamics import Coordinates, accelerations, residual
 from hydrostat.mechanics.energy import energy, momentum
+from hydrostat.mechanics.model import make_arm_model
 from hydrostat.mechanics.robot import no_inputs, single_arm, unequal_arms
 from hydrostat.segments import StrainSegment
 
@@ -37,8 +38,8 @@ def arms():
     planar = make_arm(2, ("bend_y",), BODY @ MOUNTS[0])
     spatial = make_arm(3, ("bend_x", "twist", "stretch"), BODY @ MOUNTS[1])
     return (
-        single_arm(planar, points=2, lumps=[(1.0, 0.05, 1e-4)], load_places=[0.8]),
-        single_arm(spatial, points=2, lumps=[(0.4, 0.03), (1.0, 0.02, 1e-5)], load_places=[1.0]),
+        make_arm_model(planar, points=2, lumps=[(1.0, 0.05, 1e-4)], load_places=[0.8]),
+        make_arm_model(spatial, points=2, lumps=[(0.4, 0.03), (1.0, 0.02, 1e-5)], load_places=[1.0]),
     )
 
 
@@ -84,10 +85,9 @@ def test_two_unlike_arms_move_as_the_lagrangian_says(arms, lagrangian, free):
 @pytest.mark.parametrize("free", [True, False])
 def test_one_arm_on_a_body_is_the_arm_itself(arms, free):
     own = arms[1].arm
-    kinds = {"points": 2, "lumps": [(0.4, 0.03), (1.0, 0.02, 1e-5)], "load_places": [1.0], "gravity": GRAVITY}
-    alone = single_arm(own, **kinds, free_base=free, base_mass=0.4, base_inertia=2e-3)
+    alone = single_arm(arms[1], gravity=GRAVITY, free_base=free, base_mass=0.4, base_inertia=2e-3)
     carried = unequal_arms(
-        [single_arm(own, **kinds)], own.T_world_base, gravity=GRAVITY,
+        [arms[1]], own.T_world_base, gravity=GRAVITY,
         base_mass=0.4 if free else None, base_inertia=2e-3,
     )  # fmt: skip
     x, v = (some_coordinates([alone.one.stiffness.shape], seed, 0.3 * free) for seed in (4, 5))

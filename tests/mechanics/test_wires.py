@@ -13,7 +13,7 @@ from hydrostat.compiling import quick_jit
 from hydrostat.lie import SE3
 from hydrostat.mechanics.dynamics import Coordinates, factor, solve
 from hydrostat.mechanics.energy import energy
-from hydrostat.mechanics.model import Wires
+from hydrostat.mechanics.model import Wires, make_arm_model
 from hydrostat.mechanics.pull import wire_forces, wire_lengths, wire_tensions
 from hydrostat.mechanics.robot import no_inputs, single_arm, unequal_arms
 from hydrostat.mechanics.statics import equilibrium
@@ -123,8 +123,10 @@ def test_with_bends_alone_the_general_course_is_that_of_the_arcs(bays):
 def wired(request):
     wires = tendons(request.param)
     return {
-        "tension": single_arm(an_arm(MODES), wires=Wires(wires, None, None)),
-        "length": single_arm(an_arm(MODES), wires=Wires(wires, jnp.array([3e3, 5e3, 4e3]), jnp.array([2.0, 4.0, 3.0]))),
+        "tension": make_arm_model(an_arm(MODES), wires=Wires(wires, None, None)),
+        "length": make_arm_model(
+            an_arm(MODES), wires=Wires(wires, jnp.array([3e3, 5e3, 4e3]), jnp.array([2.0, 4.0, 3.0]))
+        ),
     }
 
 
@@ -143,7 +145,7 @@ def directional(function, q, way, h=1e-3):
 @pytest.mark.parametrize("seed", range(3))
 def test_forces_of_given_tensions_are_their_virtual_work(wired, seed):
     model, q = wired["tension"], strained(seed)
-    wires, pull = model.one.wires.course, jnp.array([3.0, 1.0, 7.0])
+    wires, pull = model.wires.course, jnp.array([3.0, 1.0, 7.0])
     way = jnp.asarray(np.random.default_rng(seed + 10).normal(size=q.shape))
     held = float(jnp.sum(forces(model, q, jnp.zeros_like(q), pull) * way))
 
@@ -162,7 +164,7 @@ def test_forces_of_given_tensions_are_their_virtual_work(wired, seed):
 
 def test_wires_of_given_length_pull_as_springs_and_dampers_that_go_slack(wired):
     model, q = wired["length"], strained(1)
-    stiffness, damping = np.asarray(model.one.wires.stiffness), np.asarray(model.one.wires.damping)
+    stiffness, damping = np.asarray(model.wires.stiffness), np.asarray(model.wires.damping)
     rng = np.random.default_rng(2)
     v = jnp.asarray(rng.normal(size=q.shape))
     now = np.asarray(lengths(model, q))
@@ -233,20 +235,21 @@ def operator_models(kind):
     pair = tendons(offsets=np.full((1, 2), 0.02), passes=np.ones((2, 1)), azimuth=(0.0, 2.0))
     models = []
     for driven in (True, False):
-        model = single_arm(an_arm(BENT), points=2, lumps=[(1.0, 0.05)], wires=spring if driven else None)
+        first = make_arm_model(an_arm(BENT), points=2, lumps=[(1.0, 0.05)], wires=spring if driven else None)
         if kind == "free, three arms":
             # The middle one's wires are driven by tension, and add nothing.
             ways = (Wires(pair, None, None), Wires(pair, jnp.array([6e3, 5e3]), jnp.array([5.0, 8.0])))
             others = [
-                single_arm(
+                make_arm_model(
                     an_arm(("bend_x", "bend_y"), lengths=[0.25], base=on_its_side(turn)),
                     points=2,
                     wires=way if driven else None,
                 )
                 for turn, way in zip((-1.0, 1.0), ways, strict=True)
             ]
-            model = unequal_arms([model, *others], base_mass=0.3, base_inertia=1e-3)
-        models.append(model)
+            models.append(unequal_arms([first, *others], base_mass=0.3, base_inertia=1e-3))
+        else:
+            models.append(single_arm(first))
     return models
 
 
@@ -260,7 +263,7 @@ def test_operator_with_wires_is_the_dense_one(kind):
     base = jnp.asarray(0.2 * rng.normal(size=6)) if several else jnp.zeros(6)
     x = Coordinates(q, base)
     v = jax.tree.map(lambda y: 0.1 * y, x)
-    arms = model.arms if several else (model,)
+    arms = model.each
     qs, vs = (q, v.q) if several else ((q,), (v.q,))
 
     # The first wire of each arm is slack, the others are 2 mm too long.
@@ -323,7 +326,7 @@ def held():
 
 
 def with_stiffness(model, stiffness):
-    return eqx.tree_at(lambda m: m.wires.stiffness, model, jnp.asarray(np.full(6, stiffness)))
+    return eqx.tree_at(lambda m: m.arms.wires.stiffness, model, jnp.asarray(np.full(6, stiffness)))
 
 
 @quick_jit
@@ -335,16 +338,16 @@ def slopes_of(model, q):
         stored = energy(model, Coordinates(q, jnp.zeros(6)), still, no_inputs(model))
         return stored.elastic + stored.gravitational
 
-    return jax.grad(potential)(q), jax.jacrev(lambda q: wire_lengths(model, q))(q)
+    return jax.grad(potential)(q), jax.jacrev(lambda q: wire_lengths(model.one, q))(q)
 
 
 def test_tensions_of_held_wires_balance_weight_and_elasticity(held):
     model, shape = held
-    given = lengths(model, shape)
+    given = lengths(model.one, shape)
     inputs = no_inputs(model)._replace(wires=given)
     found = equilibrium(model, inputs, shape).q
     # The tension by hand, from the lengths at rest.
-    tension = np.maximum(1e4 * np.asarray(lengths(model, found) - given), 0.0)
+    tension = np.maximum(1e4 * np.asarray(lengths(model.one, found) - given), 0.0)
     assert np.count_nonzero(tension) < len(tension)
     assert np.count_nonzero(tension) >= 2
     by_weight, by_wires = slopes_of(model, found)
@@ -356,7 +359,7 @@ def test_tensions_of_held_wires_balance_weight_and_elasticity(held):
 
 def test_the_shape_follows_the_wires_as_they_stiffen(held):
     model, shape = held
-    inputs = no_inputs(model)._replace(wires=lengths(model, shape))
+    inputs = no_inputs(model)._replace(wires=lengths(model.one, shape))
     stiffness = np.array([1e4, 1e5, 1e6, 1e7])
     strays = []
     for k in stiffness:
@@ -374,10 +377,10 @@ def test_no_tension_is_negative(held):
     rng = np.random.default_rng(3)
     for _ in range(50):
         q, v = (jnp.asarray(rng.normal(size=(2, 2)) * scale) for scale in (4.0, 100.0))
-        given = lengths(model, shape) + jnp.asarray(rng.normal(size=6)) * 0.02
-        found = np.asarray(tensions(model, q, v, given))
+        given = lengths(model.one, shape) + jnp.asarray(rng.normal(size=6)) * 0.02
+        found = np.asarray(tensions(model.one, q, v, given))
         assert np.all(found >= 0.0)
     # All wires too long: nothing pulls, and the arm rests as it would without them.
-    found = equilibrium(model, no_inputs(model)._replace(wires=lengths(model, shape) + 1.0), shape).q
+    found = equilibrium(model, no_inputs(model)._replace(wires=lengths(model.one, shape) + 1.0), shape).q
     by_weight, _ = slopes_of(model, found)
     np.testing.assert_allclose(by_weight, 0.0, atol=1e-10)

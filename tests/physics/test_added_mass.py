@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from rollouts import at, energy_of, orders, path, soft_arm, some_state
+from rollouts import at, orders, path, soft_arm, some_state
 from slender_rods import COUNTS, frequencies, ideal_rod, rounding_of
 
 from hydrostat.lie import SE3, so3
@@ -13,10 +13,12 @@ from hydrostat.mechanics.dynamics import Coordinates, accelerations
 from hydrostat.mechanics.energy import dissipation, energy, external_wrench, momentum, power
 from hydrostat.mechanics.model import GRAVITY
 from hydrostat.mechanics.robot import no_inputs, single_arm, unequal_arms
-from hydrostat.mechanics.state import positions, velocities
+from hydrostat.mechanics.state import positions, rest_state, velocities
 from hydrostat.mechanics.statics import vibrations
-from hydrostat.stepping import RK4, SDIRK2, Simulation, rest_state
-from hydrostat.surroundings.water import Together, Water
+from hydrostat.simulation import simulate
+from hydrostat.stepping import RK4, SDIRK2
+from hydrostat.surroundings import Together, Water
+from hydrostat.system import System
 
 ARM_DENSITY, WATER_DENSITY = 1100.0, 1022.0
 CURRENT = (0.3, -0.2, 0.1)
@@ -26,12 +28,20 @@ def water(added_mass=1.0, current=(0.0, 0.0, 0.0), drag=0.0):
     return Water(WATER_DENSITY, drag, 0.1 * drag, current, added_mass)
 
 
-def swimmer(surroundings, *, free_base=True, gravity=(0.5, 0.3, -2.0)):
+def swimmer(*, free_base=True, gravity=(0.5, 0.3, -2.0)):
     """A soft arm of three segments, all strains free, that meets its surroundings at two nodes each."""
     arm = soft_arm(3, viscosity=20.0, modes=("bend_x", "bend_y", "twist", "stretch"))
     base = {"free_base": True, "base_mass": 0.3, "base_inertia": 1e-3} if free_base else {}
-    return single_arm(arm, points=2, gravity=gravity, skin_points=2, surroundings=surroundings,
-                      lumps=[(1.0, 0.02, 1e-5)], **base)  # fmt: skip
+    return single_arm(arm, points=2, gravity=gravity, skin_points=2, lumps=[(1.0, 0.02, 1e-5)], **base)
+
+
+class Within(eqx.Module):
+    """Nothing acts but the water, whatever the time."""
+
+    water: Water
+
+    def __call__(self, time, state, model):
+        return no_inputs(model, self.water)
 
 
 def moving(model, seed):
@@ -44,14 +54,13 @@ def moving(model, seed):
 # --- Falling
 
 
-def falling(axis, surroundings):
+def falling(axis, surroundings) -> System:
     """A rod of one segment that cannot bend, on a base without mass whose flywheel holds its direction."""
     turn = so3.exp(jnp.asarray(axis) * 0.5 * np.pi)
-    gravity = np.array(GRAVITY) * (1.0 - WATER_DENSITY / ARM_DENSITY)
     arm = soft_arm(1, base=SE3(turn, jnp.zeros(3)))
     arm = eqx.tree_at(lambda a: a.material.density, arm, jnp.full(1, ARM_DENSITY))
-    model = single_arm(arm, gravity=gravity, free_base=True, base_inertia=1e9, skin_points=1, surroundings=surroundings)
-    return eqx.tree_at(lambda m: m.arm.segments.free, model, jnp.zeros((1, 3), bool))
+    model = single_arm(arm, free_base=True, base_inertia=1e9)
+    return System(eqx.tree_at(lambda m: m.arms.arm.segments.free, model, jnp.zeros((1, 3), bool)), [surroundings])
 
 
 @pytest.mark.slow
@@ -62,23 +71,23 @@ def test_a_cylinder_falls_broadside_with_the_mass_of_the_water_and_upright_witho
         ((0.0, 1.0, 0.0), ARM_DENSITY + coefficient * WATER_DENSITY),
         ((0.0, 0.0, 0.0), ARM_DENSITY),
     ):
-        model = falling(axis, water(coefficient))
-        rows = Simulation(model, 0.01).run(0.5)
+        system = falling(axis, water(coefficient))
+        rows = simulate(system, None, 0.5, 0.01)
         expected = weight / inertia
         # Steps are exact where the acceleration is constant; a millionth of the fall is the stepper's tolerance.
-        fallen = np.asarray(rows.state.base_pose.position)
+        fallen = np.asarray(rows.body)
         np.testing.assert_allclose(fallen[:, 2], -0.5 * expected * rows.time**2, rtol=0, atol=1e-6 * expected)
         np.testing.assert_allclose(fallen[:, :2], 0.0, rtol=0, atol=1e-12)
-        first, last = (float(energy_of(model, jax.tree.map(lambda y, i=i: y[i], rows.state))) for i in (0, -1))
-        kinetic = 0.5 * float(jnp.sum(model.one.inertia[..., 3])) / ARM_DENSITY * inertia * (0.5 * expected) ** 2
+        first, last = rows.energy().total[[0, -1]]
+        kinetic = 0.5 * float(jnp.sum(system.robot.one.inertia[..., 3])) / ARM_DENSITY * inertia * (0.5 * expected) ** 2
         assert abs(last - first) < 1e-6 * kinetic
 
 
 def test_a_cylinder_falls_aslant_to_the_side_that_water_gives_way_to():
     # Along and across its axis it accelerates by its weight over different masses.
-    model = falling((0.0, 0.5, 0.0), water())
+    model = falling((0.0, 0.5, 0.0), water()).robot
     x = Coordinates(jnp.zeros((1, 3)), jnp.zeros(6))
-    found = accelerations(model, x, x, no_inputs(model)).base
+    found = accelerations(model, x, x, no_inputs(model, water())).base
     local = np.asarray(model.T_world_body.rotation).T @ np.asarray(model.gravity)
     across = ARM_DENSITY / (ARM_DENSITY + WATER_DENSITY)
     np.testing.assert_allclose(found[3:], local * [across, across, 1.0], rtol=1e-9)
@@ -92,8 +101,9 @@ def test_a_submerged_beam_vibrates_as_one_that_is_as_heavy_as_its_water_too():
     dry = frequencies(arm)[:3]
     density = float(arm.material.density[0])
     for share in (0.3, 1.0, 4.0):
-        model = single_arm(arm, gravity=(0.0, 0.0, 0.0), surroundings=Water(share * density, 0.0, 0.0, added_mass=1.0))
-        spectrum = 2.0 * np.pi * vibrations(model, arm.straight()).frequencies
+        model = single_arm(arm, gravity=(0.0, 0.0, 0.0))
+        inputs = no_inputs(model, Water(share * density, 0.0, 0.0, added_mass=1.0))
+        spectrum = 2.0 * np.pi * vibrations(model, arm.straight(), inputs).frequencies
         expected = dry / np.sqrt(1.0 + share)
         # Rotary inertia, to which water adds nothing, changes none by more than 1e-8.
         tolerance = 1e-8 * expected + 2.0 * rounding_of(spectrum, expected)
@@ -104,9 +114,9 @@ def test_a_submerged_beam_vibrates_as_one_that_is_as_heavy_as_its_water_too():
 
 
 @eqx.filter_jit
-def rates(model, state):
+def rates(model, state, around):
     """Rates of energy and momentum along the motion, and what they should be."""
-    x, v, inputs = positions(state), velocities(state), at(model, state)
+    x, v, inputs = positions(state), velocities(state), at(model, state, no_inputs(model, around))
     along = ((x, v), (v, accelerations(model, x, v, inputs)))
     of_energy = jax.jvp(lambda x, v: energy(model, x, v, inputs).total, *along)[1]
     of_momentum = jax.jvp(lambda x, v: momentum(model, x, v, inputs), *along)[1]
@@ -117,9 +127,9 @@ def rates(model, state):
 @pytest.mark.parametrize("current", [(0.0, 0.0, 0.0), CURRENT])
 @pytest.mark.parametrize("free_base", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_energy_and_momentum_change_by_what_acts_from_outside(current, free_base):
-    model = swimmer(water(0.8, current, drag=1.0), free_base=free_base)
+    model, around = swimmer(free_base=free_base), water(0.8, current, drag=1.0)
     for seed in range(3):
-        of_energy, net, of_momentum, wrench = (np.asarray(y) for y in rates(model, moving(model, seed)))
+        of_energy, net, of_momentum, wrench = (np.asarray(y) for y in rates(model, moving(model, seed), around))
         assert abs(net) > 1e-3
         assert of_energy == pytest.approx(net, rel=1e-9, abs=1e-10)
         if free_base:
@@ -127,10 +137,14 @@ def test_energy_and_momentum_change_by_what_acts_from_outside(current, free_base
 
 
 def test_what_drifts_with_a_current_does_not_know_of_it():
-    still, drifting = swimmer(water(drag=1.0)), swimmer(water(current=CURRENT, drag=1.0))
-    found = eqx.filter_jit(lambda m, s: accelerations(m, positions(s), velocities(s), at(m, s)))
+    model, still, drifting = swimmer(), water(drag=1.0), water(current=CURRENT, drag=1.0)
+
+    @eqx.filter_jit
+    def found(around, state):
+        return accelerations(model, positions(state), velocities(state), at(model, state, no_inputs(model, around)))
+
     for seed in range(3):
-        state = moving(still, seed)
+        state = moving(model, seed)
         turned = state.base_pose.rotation.T
         drift = jnp.concatenate([jnp.zeros(3), turned @ jnp.asarray(CURRENT)])
         one, other = found(still, state), found(drifting, state._replace(base_twist=state.base_twist + drift))
@@ -143,23 +157,26 @@ def test_what_drifts_with_a_current_does_not_know_of_it():
 
 @pytest.mark.parametrize("stepper", [RK4(), SDIRK2(tolerance=1e-13)], ids=["rk4", "sdirk2"])
 def test_without_drag_an_arm_in_water_keeps_its_energy_by_the_order_of_the_stepper(stepper):
-    model = swimmer(water(), free_base=False)
-    model = eqx.tree_at(lambda m: m.damping, model, jnp.zeros_like(model.one.damping))
+    model, within = swimmer(free_base=False), Within(water())
+    model = eqx.tree_at(lambda m: m.arms.damping, model, jnp.zeros_like(model.one.damping))
     start, errors = moving(model, 5), []
     for count in (100, 200):
-        energies = energies_of(model, path(model, stepper, start, 0.05, count, most=200))
+        energies = energies_of(model, within.water, path(model, stepper, start, 0.05, count, within, most=200))
         errors.append(np.abs(energies - energies[0]).max())
     assert orders(errors)[0] > stepper.order - 0.3, errors
     assert errors[-1] < 1e-3 * energies[0]
 
 
-energies_of = eqx.filter_jit(lambda model, states: jax.lax.map(lambda state: energy_of(model, state), states))
+@eqx.filter_jit
+def energies_of(model, around, states):
+    inputs = no_inputs(model, around)
+    return jax.lax.map(lambda state: energy(model, positions(state), velocities(state), inputs).total, states)
 
 
 def test_water_slows_the_motion_that_it_joins():
-    heavy, light = (swimmer(water(c), free_base=False, gravity=(0.0, 0.0, 0.0)) for c in (1.0, None))
-    start = rest_state(light)._replace(q=jnp.ones((3, 4)) * jnp.array([2.0, 2.0, 0.0, 0.0]))
-    states = [path(model, SDIRK2(), start, 0.05, 50) for model in (heavy, light)]
+    model = swimmer(free_base=False, gravity=(0.0, 0.0, 0.0))
+    start = rest_state(model)._replace(q=jnp.ones((3, 4)) * jnp.array([2.0, 2.0, 0.0, 0.0]))
+    states = [path(model, SDIRK2(), start, 0.05, 50, Within(water(c))) for c in (1.0, None)]
     bends = [np.asarray(state.q)[:, 0, 0] for state in states]
     assert np.all(bends[0][1:20] > bends[1][1:20])
 
@@ -168,7 +185,6 @@ def test_water_slows_the_motion_that_it_joins():
 
 
 def test_water_is_found_among_other_surroundings_and_by_the_arms_of_a_body():
-    model = swimmer(None)
     plain, together = water(0.7, CURRENT), Together((water(None, CURRENT), water(0.7, CURRENT)))
     assert water(None).entrained() is None
     assert Together((water(None),)).entrained() is None
@@ -176,12 +192,13 @@ def test_water_is_found_among_other_surroundings_and_by_the_arms_of_a_body():
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one, other)
     # One arm on a body, as a branch of it.
-    single = swimmer(plain)
-    branched = unequal_arms([model], model.T_world_body, gravity=single.gravity, base_mass=0.3, base_inertia=1e-3,
-                             surroundings=plain)  # fmt: skip
+    single = swimmer()
+    branched = unequal_arms([single.one], single.T_world_body, gravity=single.gravity, base_mass=0.3, base_inertia=1e-3)
     state = moving(single, 1)
     x, v = positions(state), velocities(state)
-    one = accelerations(single, x, v, at(single, state))
-    many = accelerations(branched, *(Coordinates((y.q,), y.base) for y in (x, v)), at(branched, state))
+    one = accelerations(single, x, v, at(single, state, no_inputs(single, plain)))
+    many = accelerations(
+        branched, *(Coordinates((y.q,), y.base) for y in (x, v)), at(branched, state, no_inputs(branched, plain))
+    )
     np.testing.assert_allclose(many.q[0], one.q, rtol=1e-9)
     np.testing.assert_allclose(many.base, one.base, rtol=1e-9, atol=1e-9)

@@ -17,8 +17,8 @@ from hydrostat.mechanics.dynamics import Coordinates, accelerations
 from hydrostat.mechanics.energy import energy, power
 from hydrostat.mechanics.model import GRAVITY, no_inputs
 from hydrostat.robots.build import build_robot
-from hydrostat.robots.octopus_arm import octopus_arm
 from hydrostat.robots.spec import BaseSpec
+from hydrostat.robots.specs.octopus_arm import octopus_arm
 from hydrostat.scenarios.arm import hydrostat, nerves, stepper
 from hydrostat.stepping import Simulation, rest_state
 from hydrostat.stepping.base import positions, velocities

@@ -6,18 +6,18 @@ hinges turn about the axis too, by half the product of their angles, and in turn
 """
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hydrostat.robots.build_limbed import crown_model
 from jaxtyping import Array, Float
 from scipy.spatial.transform import Rotation
 
-from hydrostat.mechanics import kinematics
-from hydrostat.mechanics.model import GRAVITY, Crown, Inputs, no_inputs
-from hydrostat.robots.octopus import octopus
-from hydrostat.stepping import Simulation
+from hydrostat.control.base import Controller
+from hydrostat.mechanics.model import GRAVITY
+from hydrostat.robots.build import build_robot
+from hydrostat.robots.specs.octopus import octopus
+from hydrostat.simulation import simulate
+from hydrostat.system import Control, System
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -29,19 +29,20 @@ LEAST_MOTION = 0.2  # of an arm's length
 MASSLESS = 1e-12  # kg, where MuJoCo wants some mass
 
 
-def held_octopus(pitch_deg: float, gravity) -> Crown:
+def held_octopus(pitch_deg: float, gravity) -> System:
     """The octopus with linear tissue, each segment's mass at its middle."""
     linear = {"tissue": None, "muscles": None, "constant_volume": False}
-    return crown_model(octopus(pitch_deg=pitch_deg), gravity=gravity, free=False, points=1, **linear)
+    return System(build_robot(octopus(pitch_deg=pitch_deg), points=1, **linear), gravity=gravity)
 
 
-def joint_springs(model: Crown) -> tuple[np.ndarray, np.ndarray]:
+def joint_springs(system: System) -> tuple[np.ndarray, np.ndarray]:
     """Stiffness and damping of tilts [N m/rad, N m s/rad] and lengths [N/m, N s/m], (n, 3): strains are over length."""
-    square = np.asarray(model.arm.arm.segments.length)[:, None] ** 2
-    return np.asarray(model.arm.stiffness) / square, np.asarray(model.arm.damping) / square
+    arm = system.robot.one
+    square = np.asarray(arm.arm.segments.length)[:, None] ** 2
+    return np.asarray(arm.stiffness) / square, np.asarray(arm.damping) / square
 
 
-def full_torques(model: Crown, bend: float) -> np.ndarray:
+def full_torques(system: System, bend: float) -> np.ndarray:
     """Torques on the tilts of all segments [N m], (arms, n, 2).
 
     Each arm bends another way, winding, and the further the higher its number; against the springs alone the first one
@@ -50,7 +51,7 @@ def full_torques(model: Crown, bend: float) -> np.ndarray:
     arm, place = np.arange(8)[:, None], (np.arange(20) + 0.5) / 20
     azimuth = (arm - 3.5) * (np.deg2rad(25.0) + 0.4 * place)
     tilt = bend / 20 * (1.0 + 0.1 * arm)
-    return np.stack([-tilt * np.sin(azimuth), tilt * np.cos(azimuth)], -1) * joint_springs(model)[0][:, :2]
+    return np.stack([-tilt * np.sin(azimuth), tilt * np.cos(azimuth)], -1) * joint_springs(system)[0][:, :2]
 
 
 def risen(time):
@@ -59,44 +60,47 @@ def risen(time):
     return share * share * (3.0 - 2.0 * share)
 
 
-class Torques(eqx.Module):
-    """What acts on the octopus."""
+class Rising(eqx.Module):
+    """Torques as a function of time."""
 
-    still: Inputs
     full: Float[Array, "arms n 3"]
 
-    def __call__(self, time, state) -> Inputs:
+    def __call__(self, time) -> Control:
         """The torques of a moment."""
-        del state
-        return self.still._replace(torque=risen(time) * self.full)
+        return Control(torque=risen(time) * self.full)
 
 
-def tips_of_ours(model: Crown, torques: np.ndarray) -> np.ndarray:
+class Torques(Controller):
+    """What acts on the octopus, at every stage of a step as it is then."""
+
+    rising: Rising
+
+    def __call__(self, time, observation, memory):
+        """The torques as a function of time."""
+        del time, observation
+        return self.rising, memory
+
+
+def tips_of_ours(system: System, torques: np.ndarray) -> np.ndarray:
     """Where the tips are at every step [m], (steps, arms, 3)."""
     # Bends are tilts over the segment's length.
-    by_strain = torques * np.asarray(model.arm.arm.segments.length)[:, None]
+    by_strain = torques * np.asarray(system.robot.arm.segments.length)[:, None]
     full = jnp.pad(jnp.asarray(by_strain), ((0, 0), (0, 0), (0, 1)))
-    rows = Simulation(model, DT).run(SECONDS, Torques(no_inputs(model), full))
-
-    def tip(mount, q):
-        arm = eqx.tree_at(lambda arm: arm.T_world_base, model.arm.arm, model.T_world_body @ mount)
-        return kinematics.tip_pose(arm, q).position
-
-    every = jax.jit(jax.vmap(jax.vmap(tip), (None, 0)))
-    return np.asarray(every(model.mounts, jnp.asarray(rows.state.q)))
+    return np.asarray(simulate(system, Torques(Rising(full)), SECONDS, DT).tip)
 
 
-def mujoco_octopus(model: Crown, stiffer: float):
+def mujoco_octopus(system: System, stiffer: float):
     """The same octopus by MuJoCo's own bodies and joints."""
     spec = mujoco.MjSpec()
-    spec.option.timestep, spec.option.gravity = MUJOCO_DT, np.asarray(model.gravity)
+    spec.option.timestep, spec.option.gravity = MUJOCO_DT, np.asarray(system.gravity)
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
-    stiffness, damping = joint_springs(model)
-    inertia = np.asarray(model.arm.inertia)[:, 0]
-    half = 0.5 * np.asarray(model.arm.arm.segments.length)
+    robot = system.robot
+    stiffness, damping = joint_springs(system)
+    inertia = np.asarray(robot.one.inertia)[:, 0]
+    half = 0.5 * np.asarray(robot.arm.segments.length)
     x, y, z = np.eye(3)
-    for arm in range(model.count):
-        base = model.T_world_body @ model.mounts[arm]
+    for arm in range(robot.count):
+        base = robot.T_world_body @ robot.mounts[arm]
         quat = Rotation.from_matrix(base.rotation).as_quat(scalar_first=True)
         plate = spec.worldbody.add_body(pos=np.asarray(base.position), quat=quat)
         for i, (*turning, mass) in enumerate(inertia[:, :4]):
@@ -120,14 +124,14 @@ def mujoco_octopus(model: Crown, stiffer: float):
     return spec.compile()
 
 
-def tips_of_mujoco(model: Crown, torques: np.ndarray, stiffer: float = 1.0) -> np.ndarray:
+def tips_of_mujoco(system: System, torques: np.ndarray, stiffer: float = 1.0) -> np.ndarray:
     """The same by MuJoCo, at the same times."""
-    other = mujoco_octopus(model, stiffer)
+    other = mujoco_octopus(system, stiffer)
     data = mujoco.MjData(other)
     full = np.zeros(other.nv)
     for index, torque in np.ndenumerate(torques):
         full[other.joint("tilt {} {} {}".format(*index)).dofadr[0]] = torque
-    ends = [other.body(f"tip {arm}").id for arm in range(model.count)]
+    ends = [other.body(f"tip {arm}").id for arm in range(system.robot.count)]
     mujoco.mj_forward(other, data)
     tips = [data.xpos[ends].copy()]
     each = round(DT / MUJOCO_DT)
@@ -140,9 +144,9 @@ def tips_of_mujoco(model: Crown, torques: np.ndarray, stiffer: float = 1.0) -> n
     return np.array(tips)
 
 
-def apart(model: Crown, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+def apart(system: System, one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Distances over an arm's length."""
-    return np.linalg.norm(one - other, axis=-1) / float(model.arm.arm.length)
+    return np.linalg.norm(one - other, axis=-1) / float(system.robot.arm.length)
 
 
 # Arms straight out would hang limp by their weight within the second; hanging ones are held by it.
@@ -151,16 +155,16 @@ def apart(model: Crown, one: np.ndarray, other: np.ndarray) -> np.ndarray:
     [pytest.param(0.0, (0.0, 0.0, 0.0), 3.0, id="weightless"), pytest.param(80.0, GRAVITY, 10.0, id="hanging")],
 )
 def test_eight_arms_move_as_mujoco_moves_them(pitch_deg, gravity, bend):
-    model = held_octopus(pitch_deg, gravity)
-    torques = full_torques(model, bend)
-    ours, theirs = tips_of_ours(model, torques), tips_of_mujoco(model, torques)
+    system = held_octopus(pitch_deg, gravity)
+    torques = full_torques(system, bend)
+    ours, theirs = tips_of_ours(system, torques), tips_of_mujoco(system, torques)
     assert ours.shape == theirs.shape == (201, 8, 3)
-    assert np.all(apart(model, ours[-1], ours[0]) > LEAST_MOTION)
-    assert np.all(apart(model, ours, theirs) < MOST_APART)
+    assert np.all(apart(system, ours[-1], ours[0]) > LEAST_MOTION)
+    assert np.all(apart(system, ours, theirs) < MOST_APART)
 
 
 def test_a_fifth_more_stiffness_is_seen():
-    model = held_octopus(0.0, (0.0, 0.0, 0.0))
-    torques = full_torques(model, 3.0)
-    soft, stiff = (tips_of_mujoco(model, torques, stiffer) for stiffer in (1.0, 1.2))
-    assert np.all(apart(model, soft, stiff)[-1] > MOST_APART)
+    system = held_octopus(0.0, (0.0, 0.0, 0.0))
+    torques = full_torques(system, 3.0)
+    soft, stiff = (tips_of_mujoco(system, torques, stiffer) for stiffer in (1.0, 1.2))
+    assert np.all(apart(system, soft, stiff)[-1] > MOST_APART)

@@ -10,26 +10,27 @@ from itertools import pairwise
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hydrostat.robots.mechanical import robot_model
 
 from hydrostat.mechanics import kinematics
-from hydrostat.mechanics.model import no_inputs
+from hydrostat.mechanics.robot import no_inputs
 from hydrostat.mechanics.statics import equilibrium
 from hydrostat.robots.build import build_robot
-from hydrostat.robots.squid import ECOFLEX, LENGTH, WATER, limb_gravity, squid_limb
-from hydrostat.stepping import Simulation
+from hydrostat.robots.specs.squid import ECOFLEX, LENGTH, WATER, squid_limb
+from hydrostat.simulation import simulate
 from hydrostat.surroundings import Water
+from hydrostat.system import Control, System
 
 ABOVE = 2  # of the four tendons, the one above the axis: a limb's x is down
 HANGING_STRETCH = 0.6397826e-3  # m, the table's elongation in sea water, straight down
 
 
 def at_rest(pieces, tension, gravity):
-    """The horizontal limb's tip x, z and its angle upwards, with one tendon pulled."""
-    robot = build_robot(squid_limb("camera", pieces))
-    model = robot_model(robot, gravity=gravity)
-    inputs = no_inputs(model)._replace(wires=jnp.zeros(4).at[ABOVE].set(tension))
-    found = equilibrium(model, inputs, load_steps=8)
+    """The horizontal limb's tip x, z and its angle upwards, with one tendon pulled, in the sea or without gravity."""
+    limb = build_robot(squid_limb("camera", pieces))
+    system = System(limb, [Water(WATER)]) if gravity == "sea" else System(limb, gravity=(0.0, 0.0, 0.0))
+    robot = system.robot
+    inputs = no_inputs(robot)._replace(wires=jnp.zeros(4).at[ABOVE].set(tension))
+    found = equilibrium(robot, inputs, load_steps=8)
     tip = kinematics.tip_pose(robot.arm, found.q).position
     angle = -float(jnp.sum(found.q[:, 1] * robot.arm.segments.length))
     return np.array([float(tip[0]), float(tip[2]), angle])
@@ -46,8 +47,7 @@ def at_rest(pieces, tension, gravity):
     ],
 )
 def test_the_squids_limb_rests_where_the_table_says(gravity, tension, x, z, degrees):
-    g = (0.0, 0.0, 0.0) if gravity == "none" else limb_gravity()
-    shapes = [at_rest(pieces, tension, g) for pieces in (10, 20, 40)]
+    shapes = [at_rest(pieces, tension, gravity) for pieces in (10, 20, 40)]
     # Of second order in a piece's length: a quarter each time it is halved, which gives the limit.
     coarse, fine = (4.0 * b - a for a, b in pairwise(shapes))
     limit, doubt = fine / 3.0, np.abs(fine - coarse) / 3.0 + 2e-6
@@ -61,14 +61,12 @@ def test_the_squids_limb_rests_where_the_table_says(gravity, tension, x, z, degr
 def test_a_limb_under_its_tendons_settles_in_water_to_where_statics_puts_it():
     # As viscous as its slowest swing needs to die out at once: where it comes to rest does not depend on that.
     spec = replace(squid_limb("camera", 5), material=replace(ECOFLEX, viscosity=6e4))
-    robot = build_robot(spec)
-    water = Water(WATER, added_mass=1.0)
-    model = robot_model(robot, gravity=limb_gravity(), surroundings=water, skin_points=1)
-    inputs = no_inputs(model)._replace(wires=jnp.array([0.0, 0.2, 0.6, 0.0]))
-    rest = equilibrium(model, inputs, load_steps=8)
-    rows = Simulation(model, 1e-2).run(30.0, inputs, every=100)
-    tips = np.asarray(kinematics.tip_poses(robot.arm, jnp.asarray(rows.state.q)).position)
-    there = np.asarray(kinematics.tip_pose(robot.arm, rest.q).position)
+    system = System(build_robot(spec), [Water(WATER, added_mass=1.0)])
+    tension = jnp.array([0.0, 0.2, 0.6, 0.0])
+    rest = equilibrium(system.robot, no_inputs(system.robot)._replace(wires=tension), load_steps=8)
+    rows = simulate(system, Control(tension=tension), 30.0, 1e-2, every=100)
+    tips = np.asarray(rows.tip)
+    there = np.asarray(kinematics.tip_pose(system.robot.arm, rest.q).position)
     apart = np.linalg.norm(tips - there, axis=-1)
     assert apart[0] > 0.1 * LENGTH
     # Seven time constants of the slowest motion, some four seconds each, and it creeps on by less and less.

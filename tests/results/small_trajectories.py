@@ -9,17 +9,19 @@ from hydrostat.lie import SE3
 from hydrostat.mechanics.robot import single_arm, unequal_arms
 from hydrostat.results import Trajectory
 from hydrostat.robots.build import build_arm, build_robot
-from hydrostat.robots.octopus import octopus
-from hydrostat.robots.octopus_arm import octopus_arm
 from hydrostat.robots.spec import MaterialSpec, RobotSpec, SegmentSpec
-from hydrostat.stepping.step import advance, default_stepper
+from hydrostat.robots.specs.octopus import octopus
+from hydrostat.robots.specs.octopus_arm import octopus_arm
+from hydrostat.stepping import SDIRK2
+from hydrostat.stepping.step import advance
 from hydrostat.surroundings import Ball, Ground, Suckers, Water
 from hydrostat.system import Control, System
 
 
-def rollout(system, control, state, steps, dt) -> Trajectory:
+def rollout(system, control, state, steps, dt, tolerance=1e-8) -> Trajectory:
     """The rows of so many steps under one control."""
-    stepper = default_stepper(system)
+    # Without smaller steps where one does not converge, which reverse mode cannot go through.
+    stepper = SDIRK2(tolerance=tolerance, rescue=False)
 
     def one(carry, _):
         new = advance(system, *carry, control, dt, stepper)

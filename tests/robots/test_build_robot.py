@@ -1,8 +1,9 @@
 """Robots built from their specifications: the arrays say what the words said."""
 
 import dataclasses
+import importlib
 
-import jax
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import pytest
 import hydrostat as hs
 from hydrostat.errors import InputError
 from hydrostat.mechanics import kinematics
-from hydrostat.robots import ROBOTS, LimbedSpec, find_robot, load_robot, parse_robot
+from hydrostat.robots import ROBOTS, LimbedSpec, find_robot, load, parse_robot
 from hydrostat.robots.build import build_robot
 from hydrostat.robots.spec import BaseSpec
 
@@ -49,7 +50,7 @@ def test_straight_arm_points_along_its_axis(axis):
 
 
 def test_upright_arm_keeps_the_worlds_axes():
-    np.testing.assert_array_equal(load_robot("tentacle").arm.T_world_base.as_matrix(), np.eye(4))
+    np.testing.assert_array_equal(load("tentacle").arm.T_world_base.as_matrix(), np.eye(4))
 
 
 def test_segments_of_different_modes_share_coordinates_with_locks():
@@ -102,23 +103,23 @@ def test_preshape_is_the_rest_strain_in_any_modes():
 def test_masses_and_friction_are_arrays():
     text = "[[arm.segment]]\nlength = 1\nradius = [0.1, 0.1]\ncount = 4\nfriction = 0.5\n"
     bare = build_robot(parse_robot(text))
-    assert bare.masses.places == ()
-    assert bare.masses.mass.shape == bare.masses.inertia.shape == (0,)
-    np.testing.assert_array_equal(bare.friction, [2.0] * 4)
+    assert bare.one.lump_inertia.shape == (0, 6)
+    # Four pieces of 0.25 m share the friction 0.5 of the whole: 2 each, by the angle, which is curvature times length.
+    np.testing.assert_allclose(bare.one.damping, np.full((4, 2), 2.0 * 0.25**2), rtol=2 * EPS)
     robot = build_robot(
         parse_robot(f"{text}[[mass]]\nplace = 0.25\nmass = 2\n[[mass]]\nplace = 1\nmass = 3\ninertia = 4\n")
     )
-    assert robot.masses.places == (0.25, 1.0)
-    np.testing.assert_array_equal(robot.masses.mass, [2, 3])
-    np.testing.assert_array_equal(robot.masses.inertia, [0, 4])
-    # Masses and friction can be differentiated; where the masses sit is structure.
-    slopes = jax.grad(lambda robot: jnp.sum(robot.masses.mass**2) + jnp.sum(robot.friction), allow_int=True)(robot)
-    np.testing.assert_array_equal(slopes.masses.mass, [4, 6])
-    np.testing.assert_array_equal(slopes.friction, 1)
+    np.testing.assert_array_equal(robot.one.lumps.segment, [0, 3])
+    np.testing.assert_allclose(robot.one.lumps.fraction, 1.0, rtol=4 * EPS)
+    np.testing.assert_array_equal(robot.one.lump_inertia, [[0, 0, 0, 2, 2, 2], [4, 4, 4, 3, 3, 3]])
+    # Masses and friction can be differentiated.
+    slopes = eqx.filter_grad(lambda robot: jnp.sum(robot.one.lump_inertia**2) + jnp.sum(robot.one.damping))(robot)
+    np.testing.assert_array_equal(slopes.one.lump_inertia[:, 3], [4, 6])
+    np.testing.assert_array_equal(slopes.one.damping, 1)
 
 
 def test_material_and_motor():
-    robot = load_robot("tentacle")
+    robot = load("tentacle")
     spec = ROBOTS["tentacle"].make()
     for name in ("youngs_modulus", "poisson_ratio", "density", "viscosity"):
         np.testing.assert_array_equal(getattr(robot.arm.material, name), [getattr(spec.material, name)] * 3)
@@ -126,12 +127,17 @@ def test_material_and_motor():
     for name in ("max_speed", "max_acceleration", "max_jerk", "max_pulse_rate"):
         assert getattr(robot.motor, name) == getattr(spec.motor, name)
     assert robot.name == spec.name
-    assert build_robot(dataclasses.replace(spec, motor=None)).motor is None
+    with pytest.raises(InputError, match="has no motors"):
+        _ = build_robot(dataclasses.replace(spec, motor=None)).motor
 
 
 @pytest.mark.parametrize("name", [name for name in ROBOTS if not isinstance(find_robot(name), LimbedSpec)])
 def test_tendons(name):
-    spec, robot = ROBOTS[name].make(), load_robot(name)
+    spec, robot = ROBOTS[name].make(), load(name)
+    if not spec.tendons:
+        with pytest.raises(InputError, match="has no tendons to drive"):
+            _ = robot.tendons
+        return
     tendons = robot.tendons
     assert tendons.ends_at == tuple(t.ends_at_segment - 1 for t in spec.tendons)
     assert tendons.bays == (10 if name == "tentacle_soft" else None)
@@ -146,7 +152,7 @@ def test_tendons(name):
 
 @pytest.mark.parametrize("name", ["tentacle", "tentacle_through"])
 def test_straight_cylinder_has_wires_as_long_as_what_they_pass(name):
-    robot = load_robot(name)
+    robot = load(name)
     lengths = robot.tendons.lengths(robot.arm, robot.arm.straight())
     passed = {"tentacle": [1, 1, 1], "tentacle_through": [1, 2, 3]}[name]
     np.testing.assert_allclose(lengths, np.repeat(0.35 * np.array(passed), 3), atol=4 * EPS)
@@ -156,7 +162,11 @@ def test_a_robot_without_tendons():
     robot = build_robot(parse_robot("[[arm.segment]]\nlength = 1\nradius = [0.1, 0.1]\ncount = 20\n"))
     assert robot.arm.count == 20
     assert float(robot.arm.length) == pytest.approx(1)
-    assert robot.tendons.lengths(robot.arm, robot.arm.straight()).shape == (0,)
+    assert robot.one.wires is None
+    with pytest.raises(InputError, match="has no tendons to drive"):
+        _ = robot.tendons
+    with pytest.raises(InputError, match="has no tendons to drive"):
+        build_robot(parse_robot("[[arm.segment]]\nlength = 1\nradius = [0.1, 0.1]\n"), drive="length")
 
 
 @pytest.mark.parametrize(
@@ -169,7 +179,7 @@ def test_a_robot_without_tendons():
     ],
 )
 def test_python_and_catalogue_name_the_same_robots(arguments, name):
-    mine, theirs = hs.robots.tentacle(**arguments), load_robot(name)
+    mine, theirs = hs.robots.tentacle(**arguments), load(name)
     assert mine.name == theirs.name
     np.testing.assert_array_equal(mine.tendons.offsets, theirs.tendons.offsets)
     np.testing.assert_array_equal(mine.arm.section.radius_tip, theirs.arm.section.radius_tip)
@@ -184,3 +194,55 @@ def test_wrong_choices(wrong):
         hs.robots.tentacle(**wrong)
     assert f"`{key}`" in str(error.value)
     assert repr(value) in str(error.value)
+
+
+DOORS = {
+    "octopus": lambda **options: hs.robots.octopus(2, 2, **options),
+    "octopus_arm": lambda **options: hs.robots.octopus_arm(2, **options),
+    "squid": hs.robots.squid,
+    "squid_limb": hs.robots.squid_limb,
+    "tentacle": hs.robots.tentacle,
+    "finger": hs.robots.finger,
+    "stewart_arm": lambda **options: hs.robots.stewart_arm(2, **options),
+    "rod": lambda **options: hs.robots.rod(0.3, 5e-3, 2, **options),
+    "load": lambda **options: hs.robots.load("rod", **options),
+}
+
+
+@pytest.mark.parametrize("name", DOORS)
+def test_doors_give_robots_whatever_was_imported_before(name):
+    # The modules of the specifications have the same names, and must not take the functions' place.
+    importlib.import_module("hydrostat.robots.specs" + ("" if name in ("load", "squid_limb") else f".{name}"))
+    assert callable(getattr(hs.robots, name))
+    robot = DOORS[name]()
+    assert isinstance(robot, hs.mechanics.Robot)
+    # The octopus moves freely by default, and no other.
+    assert robot.free_base == (name == "octopus")
+    other = DOORS[name](free=not robot.free_base, points=2, **({} if robot.single else {"load_places": [0.5, 1.0]}))
+    assert other.free_base != robot.free_base
+    if not robot.single:
+        assert all(arm.loads.fraction.shape == (2,) for arm in other.each)
+
+
+def test_octopus_has_its_parameters():
+    robot = hs.robots.octopus(3, 4, pitch_deg=30.0)
+    assert (robot.count, robot.arm.count) == (3, 4)
+    # Arm 1 points along x, and down by the pitch.
+    np.testing.assert_allclose(robot.mounts.rotation[0, :, 2], [np.sqrt(0.75), 0.0, -0.5], atol=4 * EPS)
+
+
+def test_a_plain_rod():
+    robot = hs.robots.rod(
+        0.5, (0.01, 0.006), 5, modes=("bend_y",), youngs_modulus=2e6, density=1100.0, tip_mass=0.02, load_places=[1.0]
+    )
+    arm = robot.arm
+    assert arm.segments.modes == ("bend_y",)
+    np.testing.assert_allclose(arm.length, 0.5, rtol=4 * EPS)
+    np.testing.assert_allclose([arm.section.radius_base[0], arm.section.radius_tip[-1]], [0.01, 0.006])
+    # A truncated cone of the density, by three Gauss points exact to rounding, and what its tip carries.
+    cone = 1100.0 * np.pi / 3.0 * 0.5 * (0.01**2 + 0.01 * 0.006 + 0.006**2)
+    np.testing.assert_allclose(jnp.sum(robot.one.inertia[..., 3]), cone, rtol=1e-12)
+    np.testing.assert_array_equal(robot.one.lump_inertia[:, 3], [0.02])
+    assert robot.one.loads.fraction.shape == (1,)
+    with pytest.raises(InputError, match="`radius"):
+        hs.robots.rod(0.5, -0.01)

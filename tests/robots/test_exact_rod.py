@@ -8,8 +8,8 @@ import pytest
 
 from hydrostat.errors import UnsolvedError
 from hydrostat.robots.elastica import sag
-from hydrostat.robots.finger import finger
 from hydrostat.robots.spec import BaseSpec, MassSpec, MaterialSpec, RobotSpec, SegmentSpec
+from hydrostat.robots.specs.finger import finger
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ from hydrostat.errors import InputError
 from hydrostat.mechanics import kinematics
 from hydrostat.robots import ROBOTS, format_robot, parse_robot
 from hydrostat.robots.build import build_robot
-from hydrostat.robots.finger import finger
 from hydrostat.robots.finger_formulas import FingerFormulas, to_space
 from hydrostat.robots.spec import MassSpec
+from hydrostat.robots.specs.finger import finger
 
 EPS = np.finfo(float).eps
 
@@ -32,6 +32,14 @@ def formulas(spec, **changes):
         preshape=np.radians([segment.preshape_deg[1] for segment in spec.segments]),
         **changes,
     )
+
+
+def places_of(robot):
+    """Where the lumped masses are, as fractions of the rest length."""
+    lengths, lumps = np.asarray(robot.arm.segments.length), robot.one.lumps
+    segment = np.asarray(lumps.segment)
+    along = np.cumsum(lengths)[segment] - (1.0 - np.asarray(lumps.fraction)) * lengths[segment]
+    return along / lengths.sum()
 
 
 def test_the_rod_of_the_paper():
@@ -118,22 +126,23 @@ def test_refinement_is_the_same_finger(segments):
     np.testing.assert_allclose(
         fine.tendons.lengths(fine.arm, spread), coarse.tendons.lengths(coarse.arm, q), atol=4 * segments * EPS
     )
-    assert fine.masses.places == coarse.masses.places
-    # The power of friction when all pieces of an arc share its rate.
+    np.testing.assert_allclose(places_of(fine), places_of(coarse), atol=4 * segments * EPS)
+    # The power of friction when all pieces of an arc share its rate of curvature, that of its angle over its length.
     rates = np.array([2.0, -3.0])
-    power = np.sum(np.asarray(fine.friction) * np.repeat(rates / half, half) ** 2)
-    assert power == pytest.approx(np.sum(np.asarray(coarse.friction) * rates**2), rel=segments * EPS)
+    power = np.sum(np.asarray(fine.one.damping)[:, 0] * np.repeat(rates, half) ** 2)
+    coarse_power = np.sum(np.asarray(coarse.one.damping)[:, 0] * rates**2)
+    assert power == pytest.approx(coarse_power, rel=4 * segments * EPS)
+    assert coarse_power == pytest.approx(2e-4 * np.sum((rates * [0.35, 0.25]) ** 2), rel=4 * EPS)
 
 
 def test_masses():
     spec = finger((0.4, 0.2), tip_mass=0.05, contact_mass=0.01)
     assert spec.masses == (MassSpec(0.4 / (0.4 + 0.2), 0.01), MassSpec(1.0, 0.05))
-    masses = build_robot(spec).masses
-    assert masses.places == tuple(mass.place for mass in spec.masses)
-    np.testing.assert_array_equal(masses.mass, [0.01, 0.05])
-    np.testing.assert_array_equal(masses.inertia, 0)
+    robot = build_robot(spec)
+    np.testing.assert_allclose(places_of(robot), [mass.place for mass in spec.masses], rtol=4 * EPS)
+    np.testing.assert_array_equal(robot.one.lump_inertia, [[0, 0, 0, *[0.01] * 3], [0, 0, 0, *[0.05] * 3]])
     # A mass of zero is there too, so that both can be changed and differentiated.
-    assert hs.robots.finger().masses.mass.shape == (2,)
+    assert hs.robots.finger().one.lump_inertia.shape == (2, 6)
 
 
 @pytest.mark.parametrize("radius, offset", [(1e-3, 0.01), (5e-3, 2e-3)])
@@ -148,7 +157,9 @@ def test_tendons_outside_and_inside_the_rod(radius, offset):
 
 def test_python_takes_what_the_specification_takes():
     made, specified = inspect.signature(hs.robots.finger), inspect.signature(finger)
-    assert made.parameters == specified.parameters
+    taken = dict(made.parameters)
+    assert taken.pop("options").kind is inspect.Parameter.VAR_KEYWORD
+    assert taken == specified.parameters
     arguments = {
         "lengths": (0.4, 0.3),
         "radius": 2e-3,
@@ -161,7 +172,7 @@ def test_python_takes_what_the_specification_takes():
         "segments": 4,
         "modes": ("bend_x", "bend_y", "stretch"),
     }
-    assert arguments.keys() == made.parameters.keys()
+    assert arguments.keys() == taken.keys()
     mine, theirs = hs.robots.finger(**arguments), build_robot(finger(**arguments))
     assert jax.tree.structure(mine) == jax.tree.structure(theirs)
     for x, y in zip(jax.tree.leaves(mine), jax.tree.leaves(theirs), strict=True):

@@ -7,10 +7,10 @@ import pytest
 import hydrostat as hs
 from hydrostat.errors import InputError
 from hydrostat.mechanics import kinematics
-from hydrostat.robots import find_arm, load_robot
-from hydrostat.robots.build_limbed import build_limbed, free_model, limbed_model
+from hydrostat.robots import find_arm, load
+from hydrostat.robots.build import base_pose, build_robot
 from hydrostat.robots.limbed import BodySpec, LimbedSpec, LimbSpec, ShapeSpec
-from hydrostat.robots.squid import WATER, limb_volume, squid, squid_limb
+from hydrostat.robots.specs.squid import WATER, limb_volume, squid, squid_limb
 from hydrostat.segments import Arc
 
 SQUID = squid()
@@ -89,7 +89,7 @@ def test_inertia_of_a_body_is_that_of_its_parts_about_their_common_centre():
 
 def test_a_limb_is_at_its_place_and_bends_towards_phi():
     robot = hs.robots.squid()
-    grasper = robot.limb("grasper")
+    grasper = robot.each[robot.names.index("grasper")]
     base = grasper.arm.T_world_base
     # The body's x is down and its y the world's: the grasper sits below, on the side of +y.
     np.testing.assert_allclose(base.position, [0.0, 0.08 * np.sqrt(0.5), -0.08 * np.sqrt(0.5)], atol=1e-15)
@@ -101,7 +101,7 @@ def test_a_limb_is_at_its_place_and_bends_towards_phi():
 
 
 def test_pieces_refine_a_limb_without_changing_its_shapes():
-    coarse, fine = load_robot("squid_grasper"), hs.robots.squid_limb("grasper", pieces=5)
+    coarse, fine = load("squid_grasper"), hs.robots.squid_limb("grasper", pieces=5)
     assert fine.arm.count == 10
     q = jnp.array([[0.8, -2.0, -0.02], [1.0, 1.5, -0.01]])
     tips = [kinematics.tip_pose(r.arm, x) for r, x in ((coarse, q), (fine, jnp.repeat(q, 5, 0)))]
@@ -111,17 +111,18 @@ def test_pieces_refine_a_limb_without_changing_its_shapes():
 
 
 def test_all_limbs_are_one_model_on_a_fixed_or_a_free_body():
-    robot = build_limbed(SQUID)
-    fixed = limbed_model(robot)
+    fixed, free = build_robot(SQUID), build_robot(SQUID, free=True)
     assert not fixed.free_base
-    free = free_model(SQUID, robot)
-    for model in (fixed, free):
-        for limb, arm, mount in zip(robot.limbs, model.arms, model.mounts, strict=True):
-            again = model.T_world_body @ mount
-            np.testing.assert_allclose(again.position, limb.arm.T_world_base.position, atol=1e-15)
+    T_world_spec = base_pose(SQUID.base)
+    for robot in (fixed, free):
+        assert robot.names == tuple(limb.name for limb in SQUID.limbs)
+        for limb, arm, mount in zip(SQUID.limbs, robot.arms, robot.mounts, strict=True):
+            expected = T_world_spec @ base_pose(limb.arm.base)
+            np.testing.assert_allclose((robot.T_world_body @ mount).as_matrix(), expected.as_matrix(), atol=1e-15)
+            np.testing.assert_allclose(arm.arm.T_world_base.as_matrix(), expected.as_matrix(), atol=1e-15)
             assert arm.wires is not None
     np.testing.assert_allclose(free.base_inertia, [*np.diag(SQUID.body.inertia), *[SQUID.body.mass] * 3])
-    centre = robot.T_world_body.apply(jnp.asarray(SQUID.body.centre))
+    centre = T_world_spec.apply(jnp.asarray(SQUID.body.centre))
     np.testing.assert_allclose(free.T_world_body.position, centre)
 
 

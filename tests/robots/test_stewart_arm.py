@@ -8,7 +8,7 @@ from hydrostat.errors import InputError
 from hydrostat.robots import find_robot, format_robot, parse_robot, read_robot
 from hydrostat.robots.build import build_robot
 from hydrostat.robots.spec import LegsSpec, RobotSpec, SegmentSpec, TendonSpec
-from hydrostat.robots.stewart_arm import stewart_arm
+from hydrostat.robots.specs.stewart_arm import stewart_arm
 from hydrostat.scenarios import SCENARIOS, run_scenario
 
 ARM = find_robot("stewart_arm")
@@ -101,13 +101,14 @@ def test_plates_weigh_what_discs_and_half_legs_do(built):
     b = radii_of(ARM)[:, 1]
     disc = 2700.0 * np.pi * b**2 * 5e-3
     halves = np.where(np.arange(20) == 19, 0.3, 0.6)  # six halves of 0.1 kg below each plate, and six above all but one
-    mass = np.asarray(built.plates)[:, 3:]
+    plates = np.asarray(built.one.inertia)[:, 0]
+    mass = plates[:, 3:]
     np.testing.assert_allclose(mass, np.repeat((disc + halves)[:, None], 3, 1), rtol=1e-12)
     # About the axis: half of m r^2 of the disc, and all of it of what sits on the rim.
-    np.testing.assert_allclose(built.plates[:, 2], (0.5 * disc + halves) * b**2, rtol=1e-12)
+    np.testing.assert_allclose(plates[:, 2], (0.5 * disc + halves) * b**2, rtol=1e-12)
     # Perpendicular axes: a plate that is not quite flat has a little more than half of it about its diameters.
-    np.testing.assert_allclose(built.plates[:, 0] - 0.5 * built.plates[:, 2], disc * 5e-3**2 / 12.0, rtol=1e-6)
-    np.testing.assert_array_equal(built.plates[:, 0], built.plates[:, 1])
+    np.testing.assert_allclose(plates[:, 0] - 0.5 * plates[:, 2], disc * 5e-3**2 / 12.0, rtol=1e-6)
+    np.testing.assert_array_equal(plates[:, 0], plates[:, 1])
 
 
 # --- Its file

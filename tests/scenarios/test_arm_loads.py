@@ -4,7 +4,7 @@ import pytest
 
 from hydrostat.errors import InputError
 from hydrostat.robots.file import format_robot
-from hydrostat.robots.octopus_arm import octopus_arm
+from hydrostat.robots.specs.octopus_arm import octopus_arm
 
 
 def test_a_load_is_taken_from_the_ground_and_thrown(run):

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import brentq
 
 from hydrostat.errors import InputError
-from hydrostat.robots.octopus_arm import BULK_MODULUS
+from hydrostat.robots.specs.octopus_arm import BULK_MODULUS
 
 E, STRESS, STIFFNESS = 10e3, 80e3, 132e3
 

@@ -11,7 +11,7 @@ from hydrostat.errors import InputError, UnsolvedError
 from hydrostat.mechanics import kinematics
 from hydrostat.robots.build import build_robot
 from hydrostat.robots.file import format_robot
-from hydrostat.robots.finger import finger
+from hydrostat.robots.specs.finger import finger
 from hydrostat.scenarios.finger_identify import read_record
 from hydrostat.scenarios.runner import run_scenario
 

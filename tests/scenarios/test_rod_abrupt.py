@@ -8,7 +8,7 @@ import pytest
 import hydrostat
 from hydrostat.cli import main
 from hydrostat.robots.file import format_robot
-from hydrostat.robots.rod import rod
+from hydrostat.robots.specs.rod import rod
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def test_energy_does_not_grow(capsys, tmp_path):
 
 def test_a_run_that_diverges_is_exit_3_and_keeps_what_it_had(capsys, tmp_path, coarse, monkeypatch):
     # Every step that is tried for the advice is compiled; tests/stepping looks at the advice itself.
-    monkeypatch.setattr("hydrostat.stepping.simulation._ADVICE_HALVINGS", 1)
+    monkeypatch.setattr("hydrostat.simulation.simulate._ADVICE_HALVINGS", 1)
     # Bent into a hook, and then a step of a second.
     keys = ("dt_ms=[0.5, 1000.0, 1.0]", "pull_n=[0.0, 6.0, 4.0]", "seconds=0.02")
     code, out, err = run(capsys, tmp_path, "--robot", coarse, *(part for key in keys for part in ("--set", key)))

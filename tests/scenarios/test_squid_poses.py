@@ -10,7 +10,7 @@ from hydrostat.exporting.picture import NoRendererError, View, render
 from hydrostat.exporting.twin import make_twin
 from hydrostat.results import load
 from hydrostat.robots.rrp_twin import arc_frame, followed_by
-from hydrostat.robots.squid import squid
+from hydrostat.robots.specs.squid import squid
 from hydrostat.scenarios.runner import run_scenario
 
 # The body's z is the world's x, its x is down, its y the world's.

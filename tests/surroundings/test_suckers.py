@@ -12,11 +12,11 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from hydrostat.errors import InputError
-from hydrostat.surroundings import Nodes
-from hydrostat.surroundings.suckers import BallState, SuckerLaw, Suckers, hold
+from hydrostat.surroundings import Nodes, Suckers
+from hydrostat.surroundings.ball_grip import BallGrip, BallState, hold
 
 K, C = 98.0, 0.5
-LAW = SuckerLaw(K, C)
+LAW = Suckers(K, C)
 COUNT = 5
 MASS, RADIUS = 0.01, 0.013
 INERTIA = np.array([MASS] * 3 + [0.4 * MASS * RADIUS**2] * 3)
@@ -57,18 +57,18 @@ def random_case(seed, resisted=True):
 
 
 @jax.jit
-def made(case, inertia, dt) -> Suckers:
+def made(case, inertia, dt) -> BallGrip:
     return hold(LAW, case.ball, case.held, case.lever, inertia, case.resisting, case.loads, dt)
 
 
 @jax.jit
-def acted(suckers, nodes):
-    return suckers.forces(nodes), suckers.moved(nodes), suckers.pulls(nodes)
+def acted(grip, nodes):
+    return grip.forces(nodes), grip.moved(nodes), grip.pulls(nodes)
 
 
 @jax.jit
-def later(suckers, elapsed, nodes):
-    after = suckers.after(elapsed)
+def later(grip, elapsed, nodes):
+    after = grip.after(elapsed)
     return after.forces(nodes), after.moved(nodes)
 
 
@@ -139,13 +139,13 @@ def test_in_a_step_of_no_duration_nothing_happens_to_the_ball():
 @pytest.mark.parametrize("resisted", [True, False])
 def test_matrices_are_minus_the_differences_of_the_pull_for_one_held_node(dt, resisted):
     case = random_case(5, resisted)._replace(held=jnp.zeros(COUNT).at[2].set(1.0))
-    suckers = made(case, INERTIA, dt)
-    forces, _, _ = acted(suckers, case.nodes)
+    grip = made(case, INERTIA, dt)
+    forces, _, _ = acted(grip, case.nodes)
     # The pull is linear: differences of any size do.
     for part, matrix in (("position", forces.stiffness), ("velocity", forces.damping)):
         for axis in range(3):
             moved = getattr(case.nodes, part).at[2, axis].add(1e-2)
-            other, _, _ = acted(suckers, case.nodes._replace(**{part: moved}))
+            other, _, _ = acted(grip, case.nodes._replace(**{part: moved}))
             slope = (np.asarray(forces.force) - np.asarray(other.force))[2] / 1e-2
             np.testing.assert_allclose(matrix[2, 3:, 3 + axis], slope, rtol=0, atol=1e-9 * K)
         others = np.delete(np.asarray(matrix), 2, 0)
@@ -187,15 +187,15 @@ def test_what_moves_on_evenly_with_the_ball_is_not_pulled_at_any_time_of_the_ste
     case, velocity = random_case(7), np.array([0.3, -0.2, 0.5])
     ball = case.ball._replace(velocity=jnp.asarray(velocity), spin=jnp.zeros(3))
     case = case._replace(ball=ball, loads=jnp.zeros(6))
-    suckers, elapsed = made(case, INERTIA, DT), share * DT
+    grip, elapsed = made(case, INERTIA, DT), share * DT
     start = case.ball.position + case.lever
     nodes = make_nodes(start + elapsed * velocity, np.broadcast_to(velocity, (COUNT, 3)))
-    forces, moved = later(suckers, elapsed, nodes)
+    forces, moved = later(grip, elapsed, nodes)
     np.testing.assert_allclose(forces.force, 0.0, rtol=0, atol=1e-12)
     np.testing.assert_allclose(moved.velocity, velocity, rtol=1e-12)
     np.testing.assert_allclose(moved.position, ball.position + elapsed * velocity, rtol=0, atol=1e-15)
     if share < 0.9:
-        assert np.abs(acted(suckers, nodes)[0].force).max() > 1e-3
+        assert np.abs(acted(grip, nodes)[0].force).max() > 1e-3
 
 
 def test_later_in_a_step_is_the_same_as_a_step_of_that_duration():
@@ -218,11 +218,11 @@ def tugged(law, case, mass, dt, count):
 
     def step(carry, _):
         ball, nodes, anchor = carry
-        suckers = hold(law, ball, jnp.ones(2), anchor @ ball.rotation.T, inertia, jnp.zeros((6, 6)), jnp.zeros(6), dt)
+        grip = hold(law, ball, jnp.ones(2), anchor @ ball.rotation.T, inertia, jnp.zeros((6, 6)), jnp.zeros(6), dt)
 
         def improve(nodes_next, _):
             # Newton's method on the nodes' end velocities, each with its own block.
-            forces = suckers.forces(nodes_next)
+            forces = grip.forces(nodes_next)
             missing = mass * (nodes_next.velocity - nodes.velocity) - dt * forces.force
             own = mass * jnp.eye(3) + dt * forces.damping[:, 3:, 3:] + dt**2 * forces.stiffness[:, 3:, 3:]
             velocity = nodes_next.velocity - jnp.linalg.solve(own, missing[..., None])[..., 0]
@@ -230,7 +230,7 @@ def tugged(law, case, mass, dt, count):
 
         ahead = nodes._replace(position=nodes.position + dt * nodes.velocity)
         last, _ = jax.lax.scan(improve, ahead, None, length=60)
-        moved = suckers.moved(last)
+        moved = grip.moved(last)
         return (moved, last, anchor), energy(moved, last, anchor)
 
     nodes = jax.tree.map(lambda y: y[:2], case.nodes)
@@ -243,7 +243,7 @@ def tugged(law, case, mass, dt, count):
 def test_beads_that_hold_a_ball_never_gain_energy(damping):
     case = random_case(9)
     case = case._replace(ball=case.ball._replace(spin=jnp.zeros(3)))
-    first, rest = tugged(SuckerLaw(K, damping), case, 5e-3, 1e-3, 400)
+    first, rest = tugged(Suckers(K, damping), case, 5e-3, 1e-3, 400)
     energies = np.array([float(first), *np.asarray(rest)])
     # The anchors are those of the step's begin: turning by dt w leaves an error of second order, here 1e-3.
     assert np.all(np.diff(energies) < 1e-3 * energies[0])
@@ -257,11 +257,11 @@ def test_beads_that_hold_a_ball_never_gain_energy(damping):
                                          ("suction", float("nan")), ("reach", "far")])  # fmt: skip
 def test_bad_laws_are_refused_in_one_line(name, value):
     with pytest.raises(InputError, match=f"`{name}` must be") as refused:
-        SuckerLaw(**{name: value})
+        Suckers(**{name: value})
     assert "\n" not in str(refused.value)
 
 
 def test_the_pull_off_force_is_suction_times_the_suckers_area():
     # 10 N for 1 cm^2 at 100 kPa: the disc is 0.7 as wide as the arm.
     radius = jnp.array([np.sqrt(1e-4 / np.pi) / 0.7, 0.0])
-    np.testing.assert_allclose(SuckerLaw(suction=1e5).pull_off(radius), [10.0, 0.0], rtol=1e-12)
+    np.testing.assert_allclose(Suckers(suction=1e5).pull_off(radius), [10.0, 0.0], rtol=1e-12)

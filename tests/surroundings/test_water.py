@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from hydrostat.mechanics.nodes import Nodes
-from hydrostat.surroundings.water import DENSITY, NORMAL, TANGENTIAL, Together, Water
+from hydrostat.surroundings.base import Together
+from hydrostat.surroundings.water import DENSITY, NORMAL, TANGENTIAL, Water
 
 RADIUS, LENGTH = 0.004, 0.012
 

@@ -9,6 +9,7 @@ from hydrostat.actuation.base import AbstractActuator
 from hydrostat.actuation.legs import generalised_forces
 from hydrostat.mechanics.model import relaxed
 from hydrostat.mechanics.robot import Inputs, PerArm, Robot, joined
+from hydrostat.segments import StewartSegment
 
 
 class MuscleDrive(AbstractActuator):
@@ -85,7 +86,9 @@ class LegDrive(AbstractActuator):
 
     def generalised(self, q: Float[Array, "n 6"], force: Float[Array, "n 6"]) -> Float[Array, "n 6"]:
         """What forces along the legs [N] do to the coordinates."""
-        return generalised_forces(self.robot.arm.segments, q, force)
+        segments = self.robot.arm.segments
+        assert isinstance(segments, StewartSegment)
+        return generalised_forces(segments, q, force)
 
     def apply(self, inputs: Inputs, command: PerArm | None, before, after, share) -> Inputs:
         """The generalised forces; `command` has become those before the step (`generalised`)."""

@@ -139,6 +139,11 @@ class HydrostatMuscles(AbstractMuscles):
     """Lengths per second at which a shortening muscle has no force left; None for muscles whose force does not
     depend on their rate."""
 
+    @property
+    def columns(self) -> int:
+        """The radial muscles besides the fibres."""
+        return self.fibre_rest.shape[-1] + 1
+
     def lengths(self, arm: Arm, q) -> Float[Array, "n m"]:
         """The fibres' lengths, the four longitudinal ones first; then the radius; then oblique ones."""
         return self.pulls(arm, q)[0]

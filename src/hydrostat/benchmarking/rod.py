@@ -7,19 +7,16 @@ step; what one wants to see takes a second. So the question is how long a step m
 import time
 from typing import Any
 
-import equinox as eqx
-import jax
 import numpy as np
 
 from hydrostat.benchmarking.measuring import best_of
 from hydrostat.errors import DivergedError
-from hydrostat.mechanics import kinematics
+from hydrostat.results.trajectory import Trajectory
 from hydrostat.robots.build import build_robot
-from hydrostat.robots.mechanical import robot_model
-from hydrostat.robots.rod import rod
+from hydrostat.robots.specs.rod import rod
 from hydrostat.scenarios.base import Progress
-from hydrostat.stepping import Simulation
-from hydrostat.stepping.simulation import Rows
+from hydrostat.simulation.simulate import Run
+from hydrostat.system import System
 
 TIP_MASS = 0.02  # kg
 STEPS_MS = (0.5, 1.0, 2.0, 5.0)
@@ -35,36 +32,33 @@ def measure(progress: Progress, steps_ms: tuple[float, ...] = STEPS_MS, seconds:
 
     The reference is the same stepper at a much smaller step; its own error is estimated, after Richardson, from a run
     with steps twice as long. `real_time_factor` is the best one among the steps whose tip stays within 1 % of the
-    length, at `dt_ms`. Times are those of `Simulation.run`, without compiling.
+    length, at `dt_ms`. Times are those of the simulation, without compiling.
     """
     robot = build_robot(rod(tip_mass=TIP_MASS))
-    model = robot_model(robot)
+    system = System(robot)
     length = float(robot.arm.length)
     compile_seconds = 0.0
 
-    def prepared(step_ms: float) -> Simulation:
+    def prepared(step_ms: float) -> Run:
         nonlocal compile_seconds
-        simulation = Simulation(model, 1e-3 * step_ms)
+        simulation = Run(system, dt=1e-3 * step_ms)
         progress.say(f"compiling for {step_ms:g} ms")
         start = time.perf_counter()
         simulation.compile(seconds)
         compile_seconds += time.perf_counter() - start
         return simulation
 
-    def tips(rows: Rows) -> np.ndarray:
-        return np.asarray(_tips(robot.arm, rows.state.q))
-
     fine = prepared(REFERENCE_MS)
     progress.say("reference")
-    exact = tips(fine.run(seconds))
-    coarser = tips(prepared(2.0 * REFERENCE_MS).run(seconds))
+    exact = _tips(fine(seconds))
+    coarser = _tips(prepared(2.0 * REFERENCE_MS)(seconds))
     doubt = _distance(coarser, exact[::2]) / 3.0  # of a second-order method whose step was doubled
 
     found = []
     for step_ms in steps_ms:
         simulation = prepared(step_ms)
         progress.say(f"running at {step_ms:g} ms")
-        found.append(_measure_step(simulation, seconds, tips, exact, length))
+        found.append(_measure_step(simulation, seconds, exact, length))
     good = [i for i, one in enumerate(found) if one["stable"] and one["tip_error_percent"] <= WITHIN_PERCENT]
     best = max(good, key=lambda i: found[i]["real_time_factors"], default=None)
     return {
@@ -73,22 +67,22 @@ def measure(progress: Progress, steps_ms: tuple[float, ...] = STEPS_MS, seconds:
         "reference_error_percent": 100.0 * doubt / length,
         "compile_seconds": compile_seconds,
         "segments": robot.arm.count,
-        "coordinates": model.stiffness.size,
+        "coordinates": robot.one.stiffness.size,
         "steps_ms": list(steps_ms),
         **{name: [one[name] for one in found] for name in found[0]},
     }
 
 
-def _measure_step(simulation: Simulation, seconds: float, tips, exact: np.ndarray, length: float) -> dict[str, Any]:
+def _measure_step(simulation: Run, seconds: float, exact: np.ndarray, length: float) -> dict[str, Any]:
     """What one step size gives."""
     try:
-        rows = simulation.run(seconds)
+        rows = simulation(seconds)
     except DivergedError:
         names = ("tip_error_percent", "microseconds_per_step", "real_time_factors", "iterations_per_step")
         return {"stable": False, **dict.fromkeys(names)}
     steps = len(rows.time) - 1
-    error = _distance(tips(rows), exact[:: (len(exact) - 1) // steps])
-    wall = best_of(_REPETITIONS, lambda: simulation.run(seconds))
+    error = _distance(_tips(rows), exact[:: (len(exact) - 1) // steps])
+    wall = best_of(_REPETITIONS, lambda: simulation(seconds))
     return {
         "stable": True,
         "tip_error_percent": 100.0 * error / length,
@@ -98,9 +92,9 @@ def _measure_step(simulation: Simulation, seconds: float, tips, exact: np.ndarra
     }
 
 
-@eqx.filter_jit
-def _tips(arm, q):
-    return jax.vmap(lambda q: kinematics.tip_pose(arm, q).position)(q)
+def _tips(rows: Trajectory) -> np.ndarray:
+    """Where the tip is at every step [m]."""
+    return np.asarray(rows.tip)
 
 
 def _distance(one: np.ndarray, other: np.ndarray) -> float:

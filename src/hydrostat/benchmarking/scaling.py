@@ -7,10 +7,10 @@ import numpy as np
 
 from hydrostat.benchmarking.measuring import best_of
 from hydrostat.robots.build import build_robot
-from hydrostat.robots.mechanical import robot_model
-from hydrostat.robots.rod import rod
+from hydrostat.robots.specs.rod import rod
 from hydrostat.scenarios.base import Progress
-from hydrostat.stepping import Simulation
+from hydrostat.simulation.simulate import Run
+from hydrostat.system import System
 
 SEGMENTS = (10, 20, 40, 80, 160, 320)
 TIP_MASS = 0.02  # kg
@@ -28,15 +28,15 @@ def measure(progress: Progress, segments: tuple[int, ...] = SEGMENTS, steps: int
     """
     compile_seconds, per_step, iterations = [], [], []
     for count in segments:
-        simulation = Simulation(robot_model(build_robot(rod(count, tip_mass=TIP_MASS))), STEP)
+        simulation = Run(System(build_robot(rod(count, tip_mass=TIP_MASS))), dt=STEP)
         progress.say(f"compiling for {count} segments")
         start = time.perf_counter()
         simulation.compile(steps * STEP)
         compile_seconds.append(time.perf_counter() - start)
         progress.say(f"running {count} segments")
-        rows = simulation.run(steps * STEP)
+        rows = simulation(steps * STEP)
         iterations.append(float(np.sum(rows.iterations)) / steps)
-        per_step.append(1e6 * best_of(_REPETITIONS, lambda one=simulation: one.run(steps * STEP)) / steps)
+        per_step.append(1e6 * best_of(_REPETITIONS, lambda one=simulation: one(steps * STEP)) / steps)
     per_iteration = [cost / turns for cost, turns in zip(per_step, iterations, strict=True)]
     return {
         "exponent": _slope(segments, per_step),

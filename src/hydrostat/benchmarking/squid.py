@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from hydrostat.robots.build_limbed import build_limbed, limbed_model
+from hydrostat.robots.build import build_robot
 from hydrostat.robots.limbed import LimbedSpec
-from hydrostat.robots.squid import SECTIONS, WATER, limb_gravity, squid
+from hydrostat.robots.specs.squid import SECTIONS, WATER, squid
 from hydrostat.scenarios.base import Progress
-from hydrostat.stepping import RealTime, State
+from hydrostat.simulation import RealTime
 from hydrostat.surroundings import Water
+from hydrostat.system import State, System
 
 DT = 1e-3  # s
 STEPS = 60_000
@@ -35,12 +36,11 @@ def measure(progress: Progress, steps: int = STEPS) -> dict[str, Any]:
     time over the time of all steps; `steps_late` of them took more than dt.
     """
     spec = even_sections(squid(), SECTIONS)
-    water = Water(WATER, added_mass=1.0)
     # Two Gauss points are exact for cubic polynomials, and a section's taper is slight.
-    model = limbed_model(build_limbed(spec), gravity=limb_gravity(), surroundings=water, points=2, skin_points=1)
+    system = System(build_robot(spec, points=2), [Water(WATER, added_mass=1.0)])
     progress.say("compiling")
     start = time.perf_counter()
-    robot = RealTime(model, DT)
+    robot = RealTime(system, DT)
     compile_seconds = time.perf_counter() - start
 
     phases = np.tile(np.deg2rad([0.0, 90.0, 180.0, 270.0]), len(spec.limbs))

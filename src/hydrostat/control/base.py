@@ -35,7 +35,7 @@ class Controller(eqx.Module):
         return ()
 
     @abc.abstractmethod
-    def __call__(self, time: Float[Array, ""], observation: Observation, memory: Any) -> tuple[Control, Any]:
+    def __call__(self, time: Float[Array, ""], observation: Observation, memory: Any) -> tuple[Any, Any]:
         """What is set for the step that begins at a time [s], and what is remembered.
 
         Instead of a control that is held during the step it may give a function from time to control, which is then
@@ -56,6 +56,12 @@ class Constant(Controller):
     """Sets the same at all times."""
 
     control: Control
+
+    def attach(self, system: System, dt: float) -> "Constant":
+        """The same; refused in a sentence where the system cannot be driven so."""
+        del dt
+        system.check(self.control)
+        return self
 
     def __call__(self, time, observation, memory):
         """The same."""

@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -40,7 +41,8 @@ class Then(Controller):
 
     def attach(self, system: System, dt: float) -> "Then":
         """Both, attached."""
-        return Then(self.first.attach(system, dt), self.seconds, self.second.attach(system, dt))
+        both = (self.first.attach(system, dt), self.second.attach(system, dt))
+        return eqx.tree_at(lambda one: (one.first, one.second), self, both)
 
     def init(self, observation: Observation) -> ThenMemory:
         """What both remember; the second one begins anew until its time has come."""

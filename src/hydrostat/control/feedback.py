@@ -76,6 +76,7 @@ def holding_activations(
     return jnp.clip(found + jnp.maximum(needed, least)[:, None] * together, 0.0, 1.0)
 
 
+@quick_jit
 def shape_to_point(
     arm: Arm, point: Float[Array, " 3"], direction: Float[Array, " 3"] | None = None
 ) -> Float[Array, "n k"]:
@@ -241,6 +242,10 @@ class ServoMemory(NamedTuple):
     """Of the course."""
     missing: Float[Array, "n k"]
     """How far the arm has been behind, summed up over time [s times coordinates]."""
+    shape: Float[Array, "n k"] | None = None
+    """The estimated shape, of a servo that smooths what it observes."""
+    trust: Float[Array, ""] | None = None
+    """The share of a new sample in it."""
 
 
 class Servo(Controller):
@@ -249,6 +254,11 @@ class Servo(Controller):
     Muscles exert what the planned motion needs, and draw the arm towards it by M (3 w e' + 3 w^2 e + w^3 s) with the
     arm's mass matrix M: e is how far the arm is behind the plan, s the sum of e over time. Weighed by its mass, what
     is light is not drawn harder than muscles that lag can follow.
+
+    Noise of the observed shape would be drawn on with 3 w^2. With a time constant T the servo acts on an estimate x of
+    the shape instead, a complementary filter of the observed shape q and its rate v, T (x' - v) = q - x: white noise
+    of samples a time h apart is smaller in x by sqrt(h / 2 T), and what moves does not lag behind. In the beginning it
+    is the mean of all samples, each carried on by the rates, so that the first ones do not last for T.
     """
 
     known: KnownArm
@@ -263,10 +273,21 @@ class Servo(Controller):
     """The largest sum."""
     suckers: bool = eqx.field(static=True, default=True)
     """Whether the arm has suckers."""
+    smoothing: Float[Array, ""] | None = None
+    """The time constant T of the estimated shape [s]; None where the observed one is taken as it is."""
 
     def init(self, observation: Observation) -> ServoMemory:
         """Nothing is missing."""
-        return ServoMemory(jnp.zeros(()), jnp.zeros_like(observation.q))
+        own = (None, None) if self.smoothing is None else (observation.q, jnp.ones(()))
+        return ServoMemory(jnp.zeros(()), jnp.zeros_like(observation.q), *own)
+
+    def _estimated(self, observation: Observation, memory: ServoMemory) -> tuple:
+        """The shape, as the servo takes it to be, and the share of the new sample in it."""
+        if self.smoothing is None or memory.shape is None or memory.trust is None:
+            return observation.q, None
+        expected = memory.shape + observation.period * observation.v
+        trust = jnp.maximum(memory.trust / (1.0 + memory.trust), -jnp.expm1(-observation.period / self.smoothing))
+        return expected + trust * (observation.q - expected), trust
 
     def __call__(self, time, observation: Observation, memory: ServoMemory):
         """The activations that hold the plan and draw the arm to it."""
@@ -274,14 +295,16 @@ class Servo(Controller):
         row = jnp.clip(memory.step.astype(int), 0, len(self.table.wait) - 1)
         here = jax.tree.map(lambda y: y[row], self.table)
         stays = (here.wait > 0.0) & (jnp.max(observation.taken) < 0.5)
-        behind = here.shape - observation.q
+        q, trust = self._estimated(observation, memory)
+        behind = here.shape - q
         missing = jnp.clip(memory.missing + observation.period * behind, -self.most, self.most)
         w = self.rate
         drawn = 3.0 * w * (here.rate - observation.v) + 3.0 * w**2 * behind + w**3 * missing
-        force = self.bare.needed(observation.q, jnp.zeros_like(drawn), drawn)
+        force = self.bare.needed(q, jnp.zeros_like(drawn), drawn)
         activation = holding_activations(self.known.arm, here.shape, here.force + force, self.stiffen)
         control = Control(activation=activation, take=here.grip if self.suckers else None)
-        return control, ServoMemory(memory.step + jnp.where(stays, 0.0, 1.0), missing)
+        own = (None, None) if trust is None else (q, trust)
+        return control, ServoMemory(memory.step + jnp.where(stays, 0.0, 1.0), missing, *own)
 
 
 def make_servo(
@@ -292,12 +315,14 @@ def make_servo(
     stiffen: float = 0.2,
     most: float = _MOST_MISSING,
     suckers: bool = True,
+    smoothing: float = 0.0,
 ) -> Servo:
     """A servo for a course.
 
     **Arguments:** `rate`: how fast errors fade [1/s]; `stiffen`: co-contraction of all muscles; `most`: that errors may
     sum up to [rad s, or relative lengths times seconds]: an arm that something keeps from its shape pulls no harder;
-    `suckers`: whether the arm has suckers.
+    `suckers`: whether the arm has suckers; `smoothing`: time constant over which noise of the observed shape is
+    averaged out [s], 0 for an arm that observes it exactly.
     """
     arm = known.arm
     _check_volume_kept(arm.arm)
@@ -315,4 +340,5 @@ def make_servo(
     light = dataclasses.replace(light, constant_volume=False)
     bare = KnownArm(single_arm(light, gravity=jnp.zeros(3)), water)
     rates, active = jnp.asarray(rate, float), jnp.full(arm.arm.count, stiffen)
-    return Servo(known, bare, table, rates, active, largest, suckers)
+    time = jnp.asarray(smoothing, float) if smoothing else None
+    return Servo(known, bare, table, rates, active, largest, suckers, time)

@@ -11,6 +11,7 @@ rest is bend; a limb that bends is slow and wants much damping, its thin end is 
 """
 
 from itertools import pairwise
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -84,7 +85,7 @@ class TendonServo(Controller):
         """The tensions of all tendons for the step that begins now."""
         return Control(tension=self.tensions(time, observation.q, observation.v)), memory
 
-    def tensions(self, time, q, v, asked=0.0, longer=0.0) -> Float[Array, " w"]:
+    def tensions(self, time, q, v, asked: Any = 0.0, longer: Any = 0.0) -> Float[Array, " w"]:
         """What the tendons pull with.
 
         **Arguments:** `asked`: u [N]; `longer`: by how much they shall be longer than planned [m].

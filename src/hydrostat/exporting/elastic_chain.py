@@ -19,8 +19,8 @@ from hydrostat.exporting.limits import Limits, hinge_range, slide_range
 from hydrostat.exporting.sections import follow, followed, joint_order
 from hydrostat.exporting.solids import frustum, lump, lumps_along
 from hydrostat.exporting.tendons import add_tendons, section_end
-from hydrostat.robots.build import Robot, build_robot
-from hydrostat.robots.mechanical import robot_model
+from hydrostat.mechanics.model import ArmModel
+from hydrostat.robots.build import build_arm
 from hydrostat.robots.spec import RobotSpec
 from hydrostat.segments import StrutSegment
 
@@ -73,12 +73,13 @@ def section_names(prefix: str, spec: RobotSpec, sections: int) -> list[str]:
 def elastic_links(spec: RobotSpec, prefix: str, base: str, sections: int, limits: Limits) -> Limb:
     """The links of an arm on a link named `base`."""
     cut = spec.cut(sections) if sections > 1 else spec
-    robot = build_robot(cut)
+    model = build_arm(cut, points=3)
+    arm = model.arm
     names = section_names(prefix, spec, sections)
-    stiffness, damping = joint_springs(robot)
-    chain = ElasticChain(prefix, f"{prefix}_tip", tuple(names), robot.arm, sections)
-    rests = chain.values(np.zeros((robot.arm.count, robot.arm.coordinates)))
-    strut = isinstance(robot.arm.segments, StrutSegment)
+    stiffness, damping = joint_springs(model)
+    chain = ElasticChain(prefix, f"{prefix}_tip", tuple(names), arm, sections)
+    rests = chain.values(np.zeros((arm.count, arm.coordinates)))
+    strut = isinstance(arm.segments, StrutSegment)
     marks = np.concatenate([[0.0], np.cumsum([segment.length for segment in cut.segments])])
 
     lumps = lumps_along(spec.masses, marks)
@@ -111,7 +112,7 @@ def elastic_links(spec: RobotSpec, prefix: str, base: str, sections: int, limits
                 damping=float(damping[i, column]),
                 rest=rests[f"{name}_{mode}"],
             )
-            for column, mode in enumerate(robot.arm.segments.modes)
+            for column, mode in enumerate(arm.segments.modes)
             if mode in segment.modes
         }
         order = tuple(joints[mode] for mode in joint_order(i, strut) if mode in joints)
@@ -126,16 +127,15 @@ def _moved(shape: Shape, z: float) -> Shape:
     return replace(shape, position=(0.0, 0.0, shape.position[2] + z))
 
 
-def joint_springs(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
+def joint_springs(model: ArmModel) -> tuple[np.ndarray, np.ndarray]:
     """Stiffness and damping of the joints, (n, k): those of the strains over the squared length.
 
     A strain e of a section of length l is the joint value l e, and K e^2 = K / l^2 (l e)^2.
     """
-    model = robot_model(robot)
     stiffness = model.stiffness
     if model.tissue is not None:
-        stiffness = np.diagonal(model.tissue.stiffness(robot.arm, robot.arm.straight()), axis1=1, axis2=2)
-    square = np.asarray(robot.arm.segments.length)[:, None] ** 2
+        stiffness = np.diagonal(model.tissue.stiffness(model.arm, model.arm.straight()), axis1=1, axis2=2)
+    square = np.asarray(model.arm.segments.length)[:, None] ** 2
     return np.asarray(stiffness) / square, np.asarray(model.damping) / square
 
 

@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 from hydrostat.exporting.description import Chain, Joint, Limb, Link, Shape
 from hydrostat.exporting.solids import Solid
-from hydrostat.robots.build import build_robot
+from hydrostat.robots.build import build_arm
 from hydrostat.robots.spec import RobotSpec
 
 _AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
@@ -43,7 +43,7 @@ class PlatformChain(Chain):
 def platform_links(spec: RobotSpec, prefix: str, base: str) -> Limb:
     """The links of a chain of platforms on a link named `base`."""
     assert spec.legs is not None
-    plates = np.asarray(build_robot(spec).plates)
+    plates = np.asarray(build_arm(spec).inertia)[:, 0]
     names = [f"{prefix}_plate_{i}" for i in range(1, len(spec.segments) + 1)]
     links: list[Link] = []
     parent = base

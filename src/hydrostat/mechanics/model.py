@@ -190,9 +190,7 @@ def places(arm: Arm, fractions: list[float]) -> Places:
 
 def relaxed(model: ArmModel) -> Float[Array, "n m"]:
     """No muscle is active."""
-    if model.muscles is None:
-        return jnp.zeros((model.arm.count, 0))
-    return jnp.zeros_like(model.muscles.lengths(model.arm, model.rest))
+    return jnp.zeros((model.arm.count, 0 if model.muscles is None else model.muscles.columns))
 
 
 def slack(model: ArmModel) -> Float[Array, " w"]:

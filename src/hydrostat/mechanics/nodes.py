@@ -137,6 +137,11 @@ class AbstractTissue(eqx.Module):
 class AbstractMuscles(eqx.Module):
     """What pulls within each segment by activation: m elements per segment."""
 
+    @property
+    @abc.abstractmethod
+    def columns(self) -> int:
+        """The number m of elements of a segment."""
+
     @abc.abstractmethod
     def lengths(self, arm, q: Float[Array, "n k"]) -> Float[Array, "n m"]:
         """The length of every element [m]."""

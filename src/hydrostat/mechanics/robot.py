@@ -279,6 +279,17 @@ def stacked(robot: Robot, values: Sequence) -> PerArm:
     return values[0] if robot.single else jax.tree.map(lambda *y: jnp.stack(y), *values)
 
 
+def arms_in_world(robot: Robot) -> tuple[ArmModel, ...]:
+    """The arms one by one, each with its base where it is while the body is where it starts."""
+    body = robot.T_world_body
+    mounts = (None,) if robot.single else split(robot, robot.mounts)
+    bases = [body if mount is None else body @ mount for mount in mounts]
+    return tuple(
+        eqx.tree_at(lambda model: model.arm.T_world_base, arm, base)
+        for arm, base in zip(robot.each, bases, strict=True)
+    )
+
+
 def with_arms(robot: Robot, function) -> Robot:
     """The robot with function(arm) in the place of each arm."""
     arms = tuple(function(arm) for arm in robot.arms) if isinstance(robot.arms, tuple) else function(robot.arms)
@@ -317,9 +328,11 @@ def no_inputs(robot: Robot, surroundings: AbstractForces | None = None) -> Input
         none = jnp.zeros((arm.loads.fraction.shape[0], 6))
         return none, none, jnp.zeros_like(arm.stiffness), slack(arm), relaxed(arm)
 
-    parts = [joined(robot, part) for part in zip(*(of_arm(arm) for arm in robot.each), strict=True)]
+    parts = (joined(robot, part) for part in zip(*(of_arm(arm) for arm in robot.each), strict=True))
+    force, follower, torque, wires, activation = parts
     still = jnp.zeros(6)
-    return Inputs(*parts, robot.T_world_body, still, still, surroundings)
+    body = robot.T_world_body
+    return Inputs(force, follower, torque, wires, activation, body, still, still, surroundings)
 
 
 def check_inputs(inputs: Inputs) -> None:

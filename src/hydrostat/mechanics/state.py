@@ -51,8 +51,13 @@ def moved(robot: Robot, state: RobotState, x: Coordinates, v: Coordinates) -> Ro
 
 
 def inputs_at(robot: Robot, state: RobotState, inputs: Inputs | None = None) -> Inputs:
-    """The inputs with a free body's pose as the origin of its coordinates; without inputs nothing acts."""
-    inputs = no_inputs(robot) if inputs is None else inputs
+    """The inputs with a free body's pose as the origin of its coordinates.
+
+    Without inputs nothing acts, and a body that is fixed or prescribed is where the state has it.
+    """
+    if inputs is None:
+        still = no_inputs(robot)._replace(base_pose=state.base_pose)
+        return still if robot.free_base else still._replace(base_twist=state.base_twist)
     return inputs._replace(base_pose=state.base_pose) if robot.free_base else inputs
 
 

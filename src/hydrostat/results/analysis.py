@@ -3,6 +3,8 @@
 Functions of (system, row) are row functions, for `results.rows.of_rows`.
 """
 
+from typing import NamedTuple
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -11,7 +13,6 @@ from jaxtyping import Array, Float
 
 from hydrostat.lie import se3, small
 from hydrostat.mechanics.contraction import muscle_power as power_of_muscles
-from hydrostat.mechanics.energy import Energy
 from hydrostat.mechanics.energy import dissipation as dissipation_of
 from hydrostat.mechanics.energy import energy as energy_of
 from hydrostat.mechanics.energy import momentum as momentum_of
@@ -65,10 +66,23 @@ def _moving(system: System, row: Row) -> Inputs:
     return inputs_at(system.robot, robot, inputs)
 
 
-def energy(system: System, row: Row) -> Energy:
-    """Kinetic, elastic and gravitational energy of the robot."""
+class Energies(NamedTuple):
+    """The energies of a robot, by rows [J]."""
+
+    kinetic: Float[Array, "*rows"]
+    """With that of the water which the robot carries along."""
+    elastic: Float[Array, "*rows"]
+    gravitational: Float[Array, "*rows"]
+    """Less buoyancy; zero where all mass is at the world's origin."""
+    total: Float[Array, "*rows"]
+    """Their sum."""
+
+
+def energy(system: System, row: Row) -> Energies:
+    """Kinetic, elastic and gravitational energy of the robot, and their sum."""
     robot = row.state.robot
-    return energy_of(system.robot, positions(robot), velocities(robot), _moving(system, row))
+    found = energy_of(system.robot, positions(robot), velocities(robot), _moving(system, row))
+    return Energies(*found, found.total)
 
 
 def momentum(system: System, row: Row) -> Float[Array, " 6"]:
@@ -142,12 +156,18 @@ def balance_error(time, stored, mean, muscles) -> float:
 # Forces of the surroundings in a state.
 
 
-def _holding(system: System, part, own) -> Commands:
-    """Commands under which suckers keep what they hold, and take nothing else."""
-    count = system.environment.count
-    held = own.held if isinstance(part, Suckers) else jnp.zeros(count)
-    taken = own.attachment.held[:count] if isinstance(part, Ball) else jnp.zeros(count)
-    return Commands(held, taken, jnp.zeros(()))
+def _holding(system: System, part, own):
+    """The state of a part, and commands, with which suckers keep what they hold and take nothing else.
+
+    A sucker that is pulled too hard lets go when the next step begins: in this state it still pulls.
+    """
+    none = jnp.zeros(system.environment.count)
+    if isinstance(part, Suckers):
+        return own._replace(pull=jnp.zeros_like(own.pull)), Commands(own.held, none, jnp.zeros(()))
+    if isinstance(part, Ball):
+        kept = own.attachment._replace(pull=jnp.zeros_like(own.attachment.pull))
+        return own._replace(attachment=kept), Commands(none, kept.held[: len(none)], jnp.zeros(()))
+    return own, Commands(none, none, jnp.zeros(()))
 
 
 class NodeForce(eqx.Module):
@@ -188,7 +208,8 @@ def _acting(system: System, state: State, kinds: tuple[type, ...]) -> list:
     found = []
     for part, own in zip(system.surroundings, state.surroundings, strict=True):
         if isinstance(part, kinds):
-            forces = part.begin(own, place, environment, _holding(system, part, own), jnp.zeros(()))[1]
+            held, commands = _holding(system, part, own)
+            forces = part.begin(held, place, environment, commands, jnp.zeros(()))[1]
             if forces is not None:
                 found.append((part, forces))
     return found

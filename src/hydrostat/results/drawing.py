@@ -27,6 +27,7 @@ _NEARER = {ABOVE: (2, 1.0), FRONT: (1, -1.0), SIDE: (0, 1.0)}  # axis along whic
 _AXES = "xyz"
 _PIECES = 24  # of an arm, at least
 _INK, _BODY, _OBJECT, _OBSTACLE, _SOIL = "#33322e", "#d9a08f", "#7f9bb3", "#b9b4a8", "#e9e2d3"
+_OUTLINE, _SEAM = 1.5, 0.5  # widths of lines [points]
 _MM = 1e3
 
 
@@ -82,7 +83,7 @@ class Scene:
             each = zip(per_arm(robot, held[0]), per_arm(robot, held[1]), strict=True)
             holds = [np.maximum(ground, taken) for ground, taken in each]
         arms = tuple(
-            DrawnArm(*(np.asarray(y) for y in (one.pose.position, one.pose.rotation, one.radius)), fine, held)
+            DrawnArm(np.asarray(one.pose.position), np.asarray(one.pose.rotation), np.asarray(one.radius), fine, held)
             for one, held in zip(shapes, holds, strict=True)
         )
         ground, pose = system.part(Ground), some.body_pose
@@ -160,7 +161,7 @@ def draw_view(
     scene = scene_of(of)
     if surroundings:
         _draw_surroundings(axes, scene, plane)
-    polygons, faces, edges = [], [], []
+    polygons, faces, edges, widths = [], [], [], []
     done: set[tuple[int, int]] = set()
     pieces = {piece.key: piece for piece in _pieces(scene, row, plane)}
     for piece in sorted(pieces.values(), key=lambda piece: piece.nearness):
@@ -169,16 +170,19 @@ def draw_view(
         # The piece with an outline; then its neighbours' insides again, so that none stays where the two join.
         found = [(piece.outline, ink, ink)]
         beside = [other for other in ((key[0], key[1] - 1), (key[0], key[1] + 1)) if other in done]
-        found += [(pieces[other].outline, color, "none") for other in beside]
-        found += [(piece.outline, color, "none"), *((rim, "none", ink) for rim in piece.rims)]
+        found += [(pieces[other].outline, color, color) for other in beside]
+        found += [(piece.outline, color, color), *((rim, "none", ink) for rim in piece.rims)]
         for polygon, face, edge in found:
             polygons.append(_MM * polygon)
             faces.append(face)
             edges.append(edge)
+            # Insides have a thin edge of their own colour: without it a seam would be seen between pieces.
+            widths.append(_SEAM if edge == color else _OUTLINE)
         done.add(key)
-    collection = PolyCollection(polygons, facecolors=faces, edgecolors=edges, linewidths=1.0, zorder=2)
+    collection = PolyCollection(polygons, facecolors=faces, edgecolors=edges, linewidths=widths, zorder=2)
     axes.add_collection(collection)
     _draw_holds(axes, scene, row, plane, paleness)
+    _draw_stalks(axes, scene, row, plane, paleness)
     if path:
         stop = row % len(scene.time) + 1
         for way in _MM * np.swapaxes(scene.path[:stop], 0, 1):
@@ -221,22 +225,17 @@ def _pieces(scene: Scene, row: int, plane: tuple[int, int]) -> list[Piece]:
     pick, found = list(plane), []
     for number, arm in enumerate(scene.arms):
         color = figures.COLORS[number % len(figures.COLORS)]
-        points, turned, radii = arm.positions[row], arm.rotations[row], arm.radii[row]
+        points = arm.positions[row]
+        tangents = _tangents(points)
+        rims = _rims(points, tangents, arm.radii[row])[..., pick]
+        # The ends of an arm are flat; those that face the viewer are outlined.
+        facing = sign * tangents[[0, -1], axis] * np.array([-1.0, 1.0]) > 0.0
         last = len(points) - 2
         for i in range(last + 1):
+            ends = [rims[k] for k, at, seen in ((0, 0, facing[0]), (-1, last, facing[1])) if i == at and seen]
             nearness = sign * 0.5 * (points[i, axis] + points[i + 1, axis])
-            rims = []
-            if i in (0, last):
-                # The ends of an arm are flat.
-                base, tip = (_rim(points[k], turned[k], radii[k])[:, pick] for k in (i, i + 1))
-                lower = base if i == 0 else _circle(points[i, pick], radii[i])
-                upper = tip if i == last else _circle(points[i + 1, pick], radii[i + 1])
-                outline = hull(np.concatenate([lower, upper]))
-                faces = sign * turned[[i, i + 1], axis, 2] * [-1.0, 1.0] > 0.0
-                rims = [rim for rim, end, seen in ((base, 0, faces[0]), (tip, last, faces[1])) if i == end and seen]
-            else:
-                outline = _capsule(points[i, pick], points[i + 1, pick], radii[i], radii[i + 1])
-            found.append(Piece((number, i), nearness, color, outline, tuple(rims)))
+            outline = hull(rims[i : i + 2].reshape(-1, 2))
+            found.append(Piece((number, i), nearness, color, outline, tuple(ends)))
     balls = [(scene.objects[row, i], radius, _OBJECT) for i, radius in enumerate(scene.object_radii)]
     if scene.body is not None:
         balls.append((scene.body[row], scene.body_radius, _BODY))
@@ -246,11 +245,23 @@ def _pieces(scene: Scene, row: int, plane: tuple[int, int]) -> list[Piece]:
     return found
 
 
-def _rim(centre: np.ndarray, rotation: np.ndarray, radius: float, corners: int = 48) -> np.ndarray:
-    """The rim of a section in space (corners, 3) [m]."""
-    turn = np.linspace(0.0, 2.0 * np.pi, corners, endpoint=False)
-    circle = np.stack([np.cos(turn), np.sin(turn), np.zeros(corners)], -1)
-    return centre + radius * circle @ rotation.T
+def _tangents(points: np.ndarray) -> np.ndarray:
+    """Unit vectors along a line at its points (n, 3): half way between those of the pieces that meet there."""
+    along = np.diff(points, axis=0)
+    along /= np.maximum(np.linalg.norm(along, axis=-1, keepdims=True), 1e-300)
+    both = np.concatenate([along[:1], along[:-1] + along[1:], along[-1:]])
+    return both / np.maximum(np.linalg.norm(both, axis=-1, keepdims=True), 1e-9)
+
+
+def _rims(points: np.ndarray, tangents: np.ndarray, radii: np.ndarray, corners: int = 32) -> np.ndarray:
+    """Circles about points, across the tangents there (n, corners, 3) [m]."""
+    aside = np.eye(3)[np.argmin(np.abs(tangents), -1)]
+    x = np.cross(tangents, aside)
+    x /= np.maximum(np.linalg.norm(x, axis=-1, keepdims=True), 1e-300)
+    y = np.cross(tangents, x)
+    turn = np.linspace(0.0, 2.0 * np.pi, corners, endpoint=False)[:, None]
+    circle = np.cos(turn) * x[:, None] + np.sin(turn) * y[:, None]
+    return points[:, None] + radii[:, None, None] * circle
 
 
 def _circle(centre: np.ndarray, radius: float, begin: float = 0.0, end: float = 2.0 * np.pi, corners: int = 48):
@@ -305,6 +316,16 @@ def _draw_holds(axes, scene: Scene, row: int, plane: tuple[int, int], paleness: 
         axes.plot(*ends[:, list(plane)].T, "o", markersize=4, zorder=4, **style)
 
 
+def _draw_stalks(axes, scene: Scene, row: int, plane: tuple[int, int], paleness: float) -> None:
+    """What carries arms that begin away from the ball that stands for the body."""
+    if scene.body is None:
+        return
+    for arm in scene.arms:
+        ends = np.stack([scene.body[row], arm.positions[row, 0]])
+        if np.linalg.norm(ends[1] - ends[0]) > 1.2 * scene.body_radius:
+            axes.plot(*_MM * ends[:, list(plane)].T, color=_pale(_BODY, paleness), linewidth=3.0, zorder=1)
+
+
 def _draw_surroundings(axes, scene: Scene, plane: tuple[int, int]) -> None:
     """The ground, seen from the side, and obstacles."""
     if scene.ground is not None and 2 in plane:
@@ -315,8 +336,8 @@ def _draw_surroundings(axes, scene: Scene, plane: tuple[int, int]) -> None:
         if isinstance(shape, Sphere):
             outline = _circle(np.asarray(shape.centre)[pick], float(shape.radius))
         elif isinstance(shape, Capsule):
-            ends, radius = (np.asarray(y)[pick] for y in (shape.a, shape.b)), float(shape.radius)
-            outline = _capsule(*ends, radius, radius)
+            radius = float(shape.radius)
+            outline = _capsule(np.asarray(shape.a)[pick], np.asarray(shape.b)[pick], radius, radius)
         elif isinstance(shape, Box):
             outline = hull(box_corners(shape)[:, pick])
         elif isinstance(shape, Plane):

@@ -273,7 +273,7 @@ def dataset(trajectory: "Trajectory", variables: Variables = None) -> "xarray.Da
         for one in named
     }
     labels = {one.dim: (one.dim, one.values, _described(one)) for one in coordinates}
-    time = ("time", np.asarray(trajectory.time), {"units": "s", "description": "since the start"})
+    time = ("time", np.asarray(trajectory.time), {"units": "s", "description": ""})
     return xarray.Dataset(data, {"time": time, **labels}, {"axis": "time", **attributes(system)})
 
 

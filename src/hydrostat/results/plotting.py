@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,7 +23,7 @@ def plot(trajectory: "Trajectory", path: str | os.PathLike[str] | None = None, t
     """Draw the figure; with a path it is written there as well."""
     # Rows enough for curves and ways, and the moments among them.
     thin = np.unique(np.linspace(0, len(trajectory) - 1, min(len(trajectory), _POINTS)).astype(int))
-    shown = trajectory[thin]
+    shown: Any = trajectory[thin]
     scene = Scene.of(shown)
     moments = np.unique(np.linspace(0, len(thin) - 1, _MOMENTS).round().astype(int))
     robot = trajectory.system.robot
@@ -32,7 +32,8 @@ def plot(trajectory: "Trajectory", path: str | os.PathLike[str] | None = None, t
     heights = [*(_height(_window(scene, plane), len(moments)) for plane, _ in views), 3.0]
     figure = figures.new_figure(_WIDTH, sum(heights) + 0.3)
     figure.suptitle(f"{name}, {scene.time[-1] - scene.time[0]:.3g} s", x=0.01, ha="left", fontsize=11)
-    *upper, lower = figure.subfigures(3, 1, height_ratios=heights)
+    parts: Any = figure.subfigures(3, 1, height_ratios=heights)
+    *upper, lower = parts
     for part, (plane, words) in zip(upper, views, strict=True):
         _draw_views(part, scene, moments, plane, words)
     place, drive, state = lower.subplots(1, 3)

@@ -73,8 +73,8 @@ def _things(scene: Scene) -> list[Tube]:
             centres = np.broadcast_to(np.asarray(shape.centre), (frames, 3))
             found.append(Tube.ball(f"obstacle {i + 1}", centres, float(shape.radius), _OBSTACLE_COLOR))
         if isinstance(shape, Capsule):
-            ends = (np.broadcast_to(np.asarray(end), (frames, 3)) for end in (shape.a, shape.b))
-            found.append(cylinder(f"obstacle {i + 1}", *ends, float(shape.radius), _OBSTACLE_COLOR))
+            a, b = (np.broadcast_to(np.asarray(end), (frames, 3)) for end in (shape.a, shape.b))
+            found.append(cylinder(f"obstacle {i + 1}", a, b, float(shape.radius), _OBSTACLE_COLOR))
     return found
 
 

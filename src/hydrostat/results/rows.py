@@ -56,11 +56,10 @@ def of_rows(system: System, state: State, control: Control, *functions: RowFunct
     if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves((system, state, control))):
         return _many(functions, system, _rows(state, control, jnp.arange(count)), min(count, PIECE))
     # Pieces of one size, the last one filled up with its last row: one compiled function does for all lengths.
-    size = PIECE
     state, control = jax.tree.map(np.asarray, (state, control))
     parts = []
-    for begin in range(0, count, size):
-        found = _piece(functions, system, _rows(state, control, np.minimum(np.arange(begin, begin + size), count - 1)))
+    for begin in range(0, count, PIECE):
+        found = _piece(functions, system, _rows(state, control, np.minimum(np.arange(begin, begin + PIECE), count - 1)))
         parts.append(jax.tree.map(lambda y, n=count - begin: np.asarray(y)[:n], found))
     return parts[0] if len(parts) == 1 else jax.tree.map(lambda *y: np.concatenate(y), *parts)
 
@@ -73,8 +72,8 @@ def _rows(state: State, control: Control, index) -> Row:
     following = library.minimum(library.maximum(index, 1), state.time.shape[0] - 1)
     dt = state.time[following] - state.time[library.maximum(following - 1, 0)]
     dt = library.where(dt > 0.0, dt, 1.0)
-    each = [jax.tree.map(lambda y, i=i: y[i], state) for i in (before, index)]
-    return Row(*each, jax.tree.map(lambda y: y[index], control), dt)
+    first, last = (jax.tree.map(lambda y, i=i: y[i], state) for i in (before, index))
+    return Row(first, last, jax.tree.map(lambda y: y[index], control), dt)
 
 
 def _many(functions: tuple[RowFunction, ...], system: System, rows: Row, size: int) -> tuple:

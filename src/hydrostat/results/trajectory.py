@@ -14,7 +14,6 @@ from jaxtyping import Array, Bool, Float, Int
 
 from hydrostat.errors import InputError
 from hydrostat.lie import SE3
-from hydrostat.mechanics.energy import Energy
 from hydrostat.mechanics.robot import PerArm
 from hydrostat.results import analysis, labels, rows
 from hydrostat.results.labels import Variables
@@ -106,7 +105,7 @@ class Trajectory(eqx.Module):
     # What has been integrated.
 
     @property
-    def time(self) -> Float[Array, " rows"]:
+    def time(self) -> Any:
         """[s]"""
         return _plain(self.state.time)
 
@@ -146,7 +145,7 @@ class Trajectory(eqx.Module):
         return self.derived(rows.body_velocity)
 
     @property
-    def yaw(self) -> Float[Array, " rows"]:
+    def yaw(self) -> Any:
         """By how much the body's x axis is turned about the vertical, without jumps [rad]."""
         R = self.body_pose.rotation
         unwrap, angle = (jnp.unwrap, jnp.arctan2) if isinstance(R, Tracer) else (np.unwrap, np.arctan2)
@@ -241,7 +240,7 @@ class Trajectory(eqx.Module):
 
     # Energy and momentum.
 
-    def energy(self) -> Energy:
+    def energy(self) -> analysis.Energies:
         """Kinetic, elastic and gravitational energy of the robot, and their sum `total` (rows,) [J]."""
         return self.derived(analysis.energy)
 

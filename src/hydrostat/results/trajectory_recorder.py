@@ -45,6 +45,10 @@ class TrajectoryRecorder:
         """The number of rows recorded so far, all of them on disk."""
         return self._recorder.rows
 
+    def compile(self, piece: "Trajectory") -> None:
+        """Compile what recording such pieces needs, and record nothing."""
+        labels.blocks(piece, self._variables)
+
     def append(self, piece: "Trajectory") -> None:
         """Record the rows of a piece; when it returns they are on disk."""
         self._recorder.append(piece.time, **labels.blocks(piece, self._variables))

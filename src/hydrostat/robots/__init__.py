@@ -1,22 +1,23 @@
 """Robots: the papers' own with their parameters, and a user's from a file.
 
-`hydrostat.robots.tentacle()` and its siblings give a robot that is ready to use; the `spec` and `file` modules hold the
-numbers they are built from, and do not need JAX.
+`hydrostat.robots.octopus()` and its siblings give a `Robot` that is ready for a `System`. All of them take, besides the
+parameters of the robot, the options of `hydrostat.robots.build.build_robot`: `free`, whether the body moves by the
+forces on it, `drive`, `points`, `load_places` and more. The specifications they are built from, with the sources of
+their numbers, are in `specs`; these, `spec` and `file` do not need JAX.
 """
 
 from typing import TYPE_CHECKING
 
 from hydrostat.robots.catalogue import ROBOTS, find_arm, find_robot
 from hydrostat.robots.file import format_robot, parse_robot, read_robot
-from hydrostat.robots.finger import FRICTION, LENGTHS, RADIUS, TENDON_OFFSET, YOUNGS_MODULUS
 from hydrostat.robots.limbed import LimbedSpec
-from hydrostat.robots.spec import LegsSpec, RobotSpec
-from hydrostat.robots.stewart_arm import BASE_RADIUS, LENGTH, SEGMENTS
+from hydrostat.robots.spec import MODES, LegsSpec, RobotSpec
+from hydrostat.robots.specs.finger import FRICTION, LENGTHS, RADIUS, TENDON_OFFSET, YOUNGS_MODULUS
+from hydrostat.robots.specs.rod import SILICONE
+from hydrostat.robots.specs.stewart_arm import BASE_RADIUS, LENGTH, SEGMENTS
 
 if TYPE_CHECKING:
-    from hydrostat.mechanics import Model
-    from hydrostat.robots.build import Robot
-    from hydrostat.robots.build_limbed import Limbed
+    from hydrostat.mechanics.robot import Robot
 
 __all__ = [
     "ROBOTS",
@@ -27,11 +28,13 @@ __all__ = [
     "find_robot",
     "finger",
     "format_robot",
-    "load_robot",
+    "load",
+    "octopus",
     "octopus_arm",
     "parse_robot",
     "read_robot",
-    "robot_model",
+    "rod",
+    "scaled",
     "squid",
     "squid_limb",
     "stewart_arm",
@@ -39,26 +42,76 @@ __all__ = [
 ]
 
 
-def load_robot(name_or_file: str) -> "Robot":
-    """The robot of one arm of a name or of a TOML file, built."""
+def load(name_or_file: str, **options) -> "Robot":
+    """The robot of a name, as `hydrostat list` has them, or of a TOML file; its body is fixed unless `free` is True."""
     from hydrostat.robots.build import build_robot
 
-    return build_robot(find_arm(name_or_file))
+    return build_robot(find_robot(name_or_file), **options)
 
 
-def tentacle(shape: str = "cylinder", wires: str = "hard", routing: str = "decoupled", bays: int = 10) -> "Robot":
-    """Boccolato's wire-driven tentacle, built; `hydrostat.robots.tentacle` the module says what is assumed."""
+def scaled(robot: "Robot", **factors) -> "Robot":
+    """The robot with parameters multiplied by factors, differentiable; `hydrostat.robots.scaling` says which."""
+    from hydrostat.robots.scaling import scaled as other
+
+    return other(robot, **factors)
+
+
+def octopus(arms: int = 8, segments: int = 20, pitch_deg: float = 0.0, *, free: bool = True, **options) -> "Robot":
+    """The octopus after Kang: equal arms on a body that moves freely; `specs.octopus` says what is assumed.
+
+    **Arguments:** `arms`: how many, evenly around the body; `segments`: of each; `pitch_deg`: by how much they point
+    down where they leave the body; `options`: as those of `build_robot`.
+    """
     from hydrostat.robots.build import build_robot
-    from hydrostat.robots.tentacle import tentacle as specification
+    from hydrostat.robots.specs.octopus import octopus as specification
 
-    return build_robot(specification(shape, wires, routing, bays))
+    return build_robot(specification(arms, segments, pitch_deg), free=free, **options)
 
 
-def robot_model(robot: "Robot", **options) -> "Model":
-    """The model of a robot for statics and dynamics; `hydrostat.robots.mechanical` says its options."""
-    from hydrostat.robots.mechanical import robot_model as model
+def octopus_arm(segments: int = 20, kind: str = "strut", oblique: bool = False, **options) -> "Robot":
+    """The octopus arm after Kang; `specs.octopus_arm` says what is assumed.
 
-    return model(robot, **options)
+    **Arguments:** `segments`: how many; `kind`: strut, as the paper's, or strain, arcs; `oblique`: whether it has
+    oblique muscles, which twist it; `options`: as those of `build_robot`.
+    """
+    from hydrostat.robots.build import build_robot
+    from hydrostat.robots.specs.octopus_arm import octopus_arm as specification
+
+    return build_robot(specification(segments, kind, oblique), **options)
+
+
+def squid(pieces: int = 1, tendons: str = "tip", **options) -> "Robot":
+    """The squid after Emet et al., a body with four limbs; `specs.squid` says what is assumed.
+
+    **Arguments:** `pieces`: equal pieces of each segment; `tendons`: where they end, tip or segments; `options`: as
+    those of `build_robot`.
+    """
+    from hydrostat.robots.build import build_robot
+    from hydrostat.robots.specs.squid import squid as specification
+
+    return build_robot(specification(pieces, tendons), **options)
+
+
+def squid_limb(name: str = "camera", pieces: int = 1, tendons: str = "tip", **options) -> "Robot":
+    """One of the squid's limbs on its own; the arguments are those of `squid`, and `name`, which limb."""
+    from hydrostat.robots.build import build_robot
+    from hydrostat.robots.specs.squid import squid_limb as specification
+
+    return build_robot(specification(name, pieces, tendons=tendons), **options)
+
+
+def tentacle(
+    shape: str = "cylinder", wires: str = "hard", routing: str = "decoupled", bays: int = 10, **options
+) -> "Robot":
+    """Boccolato's wire-driven tentacle; `specs.tentacle` says what is assumed.
+
+    **Arguments:** `shape`: cylinder or cone; `wires`: hard or soft; `routing`: decoupled or through; `bays`: between
+    the discs of each segment; `options`: as those of `build_robot`.
+    """
+    from hydrostat.robots.build import build_robot
+    from hydrostat.robots.specs.tentacle import tentacle as specification
+
+    return build_robot(specification(shape, wires, routing, bays), **options)
 
 
 def finger(
@@ -73,25 +126,28 @@ def finger(
     youngs_modulus: float = YOUNGS_MODULUS,
     segments: int = 2,
     modes: tuple[str, ...] = ("bend_y",),
+    **options,
 ) -> "Robot":
-    """Dehghani's planar finger, built; `hydrostat.robots.finger` the module says what is assumed, and its frame."""
-    from hydrostat.robots.build import build_robot
-    from hydrostat.robots.finger import finger as specification
+    """Dehghani's planar finger; `specs.finger` says its arguments, its frame and what is assumed.
 
-    return build_robot(
-        specification(
-            lengths,
-            radius,
-            tip_mass=tip_mass,
-            contact_mass=contact_mass,
-            tendon_offset=tendon_offset,
-            friction=friction,
-            preshape_deg=preshape_deg,
-            youngs_modulus=youngs_modulus,
-            segments=segments,
-            modes=modes,
-        )
+    **Arguments:** `options`: as those of `build_robot`.
+    """
+    from hydrostat.robots.build import build_robot
+    from hydrostat.robots.specs.finger import finger as specification
+
+    spec = specification(
+        lengths,
+        radius,
+        tip_mass=tip_mass,
+        contact_mass=contact_mass,
+        tendon_offset=tendon_offset,
+        friction=friction,
+        preshape_deg=preshape_deg,
+        youngs_modulus=youngs_modulus,
+        segments=segments,
+        modes=modes,
     )
+    return build_robot(spec, **options)
 
 
 def stewart_arm(
@@ -100,33 +156,51 @@ def stewart_arm(
     base_radius: float = BASE_RADIUS,
     taper: float | None = None,
     legs: LegsSpec | None = None,
+    **options,
 ) -> "Robot":
-    """Lafmejani's chain of platforms, built; `hydrostat.robots.stewart_arm` the module says what is assumed."""
+    """Lafmejani's chain of platforms; `specs.stewart_arm` says its arguments and what is assumed.
+
+    **Arguments:** `options`: as those of `build_robot`.
+    """
     from hydrostat.robots.build import build_robot
-    from hydrostat.robots.stewart_arm import stewart_arm as specification
+    from hydrostat.robots.specs.stewart_arm import stewart_arm as specification
 
-    return build_robot(specification(segments, length, base_radius, taper, legs))
+    return build_robot(specification(segments, length, base_radius, taper, legs), **options)
 
 
-def octopus_arm(segments: int = 20, kind: str = "strut", oblique: bool = False) -> "Robot":
-    """The octopus arm after Kang, built; `hydrostat.robots.octopus_arm` the module says what is assumed."""
+def rod(
+    length: float,
+    radius: float | tuple[float, float],
+    segments: int = 10,
+    *,
+    modes: tuple[str, ...] = MODES,
+    youngs_modulus: float = SILICONE.youngs_modulus,
+    poisson_ratio: float = SILICONE.poisson_ratio,
+    density: float = SILICONE.density,
+    viscosity: float = 0.0,
+    tip_mass: float = 0.0,
+    axis: tuple[float, ...] = (1.0, 0.0, 0.0),
+    **options,
+) -> "Robot":
+    """A plain elastic rod without actuators; the Nitinol rod of the papers is `load("rod")`.
+
+    **Arguments:** `length` [m]; `radius` [m]: one, or that of the base and that of the tip; `segments`: number of equal
+    segments; `modes`: the strains that every segment is free in; `youngs_modulus` [Pa]; `poisson_ratio`; `density`
+    [kg/m^3]; `viscosity` [Pa s]; `tip_mass` [kg]; `axis`: where its base points; `options`: as those of `build_robot`.
+    """
     from hydrostat.robots.build import build_robot
-    from hydrostat.robots.octopus_arm import octopus_arm as specification
+    from hydrostat.robots.specs.rod import elastic_rod
 
-    return build_robot(specification(segments, kind, oblique))
-
-
-def squid(pieces: int = 1, tendons: str = "tip") -> "Limbed":
-    """The squid after Emet et al., built; `hydrostat.robots.squid` the module says what is assumed."""
-    from hydrostat.robots.build_limbed import build_limbed
-    from hydrostat.robots.squid import squid as specification
-
-    return build_limbed(specification(pieces, tendons))
-
-
-def squid_limb(name: str = "camera", pieces: int = 1, tendons: str = "tip") -> "Robot":
-    """One of the squid's limbs on its own, built."""
-    from hydrostat.robots.build import build_robot
-    from hydrostat.robots.squid import squid_limb as specification
-
-    return build_robot(specification(name, pieces, tendons=tendons))
+    spec = elastic_rod(
+        length,
+        radius,
+        segments,
+        modes=modes,
+        youngs_modulus=youngs_modulus,
+        poisson_ratio=poisson_ratio,
+        density=density,
+        viscosity=viscosity,
+        tip_mass=tip_mass,
+        axis=axis,
+    )
+    return build_robot(spec, **options)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -51,6 +52,12 @@ def build_robot(
     `arms`: which limbs are there, by their numbers from 0, all when not given; `options`: of each arm's model, as those
     of `build_arm`.
     """
+    # A specification is plain numbers, and what is made of it is not part of what may be traced around it.
+    with jax.ensure_compile_time_eval():
+        return _built(spec, free, base_mass, base_inertia, arms, options)
+
+
+def _built(spec: AnySpec, free: bool | None, base_mass: float, base_inertia: float, arms, options: dict) -> Robot:
     if isinstance(spec, RobotSpec):
         if arms is not None:
             raise InputError(f"`arms` is for robots with limbs on a body; {spec.name} is a single arm")

@@ -8,15 +8,15 @@ from pathlib import Path
 
 from hydrostat.errors import InputError, listed, shown
 from hydrostat.robots.file import read_robot
-from hydrostat.robots.finger import finger
 from hydrostat.robots.limbed import AnySpec, LimbedSpec
-from hydrostat.robots.octopus import octopus
-from hydrostat.robots.octopus_arm import octopus_arm
-from hydrostat.robots.rod import rod
 from hydrostat.robots.spec import RobotSpec
-from hydrostat.robots.squid import squid, squid_limb
-from hydrostat.robots.stewart_arm import stewart_arm
-from hydrostat.robots.tentacle import tentacle
+from hydrostat.robots.specs.finger import finger
+from hydrostat.robots.specs.octopus import octopus
+from hydrostat.robots.specs.octopus_arm import octopus_arm
+from hydrostat.robots.specs.rod import rod
+from hydrostat.robots.specs.squid import squid, squid_limb
+from hydrostat.robots.specs.stewart_arm import stewart_arm
+from hydrostat.robots.specs.tentacle import tentacle
 
 
 @dataclass(frozen=True)

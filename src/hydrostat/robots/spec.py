@@ -8,18 +8,23 @@ from dataclasses import dataclass, replace
 
 from hydrostat import errors
 from hydrostat.errors import InputError, listed, shown
+from hydrostat.robots.actuator_specs import (
+    ANGLE,
+    MASS,
+    MOST_SEGMENTS,
+    SIZE,
+    LegsSpec,
+    MotorSpec,
+    MusclesSpec,
+    TendonSpec,
+)
 
 # The order is that of a twist; segments/strain.py says what each means.
 MODES = ("bend_x", "bend_y", "twist", "shear_x", "shear_y", "stretch")
-WIRE_KINDS = ("hard", "soft")
 
-# Outside these bounds a number is a slip of the pen, and formulas would overflow.
-SIZE = {"above": 0.0, "most": 1e3}  # m
-ANGLE = {"least": -720.0, "most": 720.0}  # deg
-MASS = {"least": 0.0, "most": 1e6}  # kg
+# As in `actuator_specs`: outside these bounds a number is a slip of the pen.
 _INERTIA = {"least": 0.0, "most": 1e6}  # kg m^2
 _FRICTION = {"least": 0.0, "most": 1e6}  # N m s
-_MOST_SEGMENTS = 1000
 _MOST_TENDONS = 1000
 _MOST_MASSES = 1000
 
@@ -126,41 +131,6 @@ class MaterialSpec:
 
 
 @dataclass(frozen=True)
-class TendonSpec:
-    """One tendon or wire, from the base of one segment to the end of the same or a later one."""
-
-    azimuth_deg: float
-    """Where it runs in the cross-section, from +x towards +y [deg]."""
-    offset: tuple[float, ...]
-    """Distance from the axis at its first and at its last point [m], or at every boundary of the segments it passes."""
-    ends_at_segment: int
-    """The segment at whose end it is fixed, counted from 1."""
-    starts_at_segment: int = 1
-    """The first segment it runs along; equal to `ends_at_segment` for a wire that a sheath brings to its segment."""
-    kind: str = "hard"
-    """`hard`: guided all along, it follows the curve; `soft`: straight between the discs of `bays` equal bays."""
-    bays: int = 10
-    """Number of equal bays of each segment; counts for soft wires."""
-    turn_deg: float = 0.0
-    """By how much it winds round the axis from its first to its last point, evenly [deg]; 0 for a straight course."""
-
-    def __post_init__(self):
-        turn = errors.number("turn_deg", self.turn_deg, least=-36000.0, most=36000.0)
-        object.__setattr__(self, "turn_deg", turn)
-        azimuth = errors.number("azimuth_deg", self.azimuth_deg, least=-360.0, most=360.0)
-        end = errors.whole("ends_at_segment", self.ends_at_segment, least=1, most=_MOST_SEGMENTS)
-        start = errors.whole("starts_at_segment", self.starts_at_segment, least=1, most=end)
-        offset = errors.numbers("offset", self.offset, None, **SIZE)
-        boundaries = end - start + 2
-        if len(offset) not in (2, boundaries):
-            raise InputError(f"`offset` must be a list of 2 or {boundaries} numbers; got {len(offset)}")
-        errors.choice("kind", self.kind, WIRE_KINDS)
-        errors.whole("bays", self.bays, least=1, most=200)
-        object.__setattr__(self, "azimuth_deg", azimuth)
-        object.__setattr__(self, "offset", offset)
-
-
-@dataclass(frozen=True)
 class MassSpec:
     """A lumped mass that the arm carries on its axis."""
 
@@ -175,123 +145,6 @@ class MassSpec:
         object.__setattr__(self, "place", errors.number("place", self.place, least=0.0, most=1.0))
         object.__setattr__(self, "mass", errors.number("mass", self.mass, **MASS))
         object.__setattr__(self, "inertia", errors.number("inertia", self.inertia, **_INERTIA))
-
-
-SEGMENT_KINDS = ("strut", "strain")
-
-
-@dataclass(frozen=True)
-class MusclesSpec:
-    """The muscles of a hydrostat arm: four longitudinal ones and radial ones in every segment, maybe oblique ones."""
-
-    stress: float
-    """Largest active stress, at the rest length, over the rest section [Pa]."""
-    stiffness: float
-    """By how much the active stress grows per relative length [Pa]; without it a shortening arm collapses."""
-    segments: str = "strut"
-    """`strut`: straight pieces that tilt at their upper plate; `strain`: arcs of constant strain."""
-    offset: float = 0.7071
-    """Distance of the longitudinal muscles from the axis, over the radius."""
-    oblique_deg: float = 0.0
-    """By how much oblique muscles wind round the axis over one segment [deg]; 0 for none. They need the mode twist."""
-    fastest: float = 0.0
-    """Lengths per second at which a shortening muscle has no force left [1/s]; 0 for force that ignores the rate."""
-    activation_time: float = 0.03
-    """Of the first-order lag between command and activation [s]."""
-    bend_limit_deg: float = 57.3
-    """Bend of a segment from where it stiffens [deg]."""
-
-    def __post_init__(self):
-        checked = {
-            "stress": errors.number("stress", self.stress, above=0.0, most=1e12),
-            "stiffness": errors.number("stiffness", self.stiffness, least=0.0, most=1e12),
-            "offset": errors.number("offset", self.offset, above=0.0, most=1.0),
-            "oblique_deg": errors.number("oblique_deg", self.oblique_deg, least=0.0, most=170.0),
-            "fastest": errors.number("fastest", self.fastest, least=0.0, most=1e6),
-            "activation_time": errors.number("activation_time", self.activation_time, least=0.0, most=10.0),
-            "bend_limit_deg": errors.number("bend_limit_deg", self.bend_limit_deg, above=0.0, most=170.0),
-        }
-        errors.choice("segments", self.segments, SEGMENT_KINDS)
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
-
-
-@dataclass(frozen=True)
-class LegsSpec:
-    """The six legs of every segment of a chain of platforms, and what their actuators can do."""
-
-    lower_azimuths_deg: tuple[float, ...] = (150.0, 150.0, 270.0, 270.0, 30.0, 30.0)
-    """Of the legs' joints on the lower plate, from +x towards +y [deg]."""
-    upper_azimuths_deg: tuple[float, ...] = (90.0, 210.0, 210.0, 330.0, 330.0, 90.0)
-    """Of the same legs' joints on the upper plate [deg]."""
-    length_range: tuple[float, ...] = (0.4, 2.5)
-    """Shortest and longest length of a leg, over its rest length."""
-    max_stroke: float = 0.7
-    """By how much a leg can be longer or shorter than at rest [m]."""
-    max_rate: float = 2.0
-    """[m/s]"""
-    max_force: float = 5e3
-    """[N]"""
-    leg_mass: float = 0.1
-    """Of one leg [kg]; its cylinder counts with the lower plate, its piston, the other half, with the upper one."""
-    plate_thickness: float = 5e-3
-    """[m]; the plates are discs of the robot's material."""
-
-    def __post_init__(self):
-        lower = errors.numbers("lower_azimuths_deg", self.lower_azimuths_deg, 6, **ANGLE)
-        upper = errors.numbers("upper_azimuths_deg", self.upper_azimuths_deg, 6, **ANGLE)
-        low, high = errors.numbers("length_range", self.length_range, 2, above=0.0, most=100.0)
-        if not low < 1.0 < high:
-            raise InputError(f"`length_range` must lie around 1, the length at rest; got {low:g} to {high:g}")
-        legs = [(a % 360.0, b % 360.0) for a, b in zip(lower, upper, strict=True)]
-        for i, leg in enumerate(legs):
-            if leg in legs[:i]:
-                raise InputError(
-                    f"no two legs may join the same places; got legs {legs.index(leg) + 1} and {i + 1} both from "
-                    f"{leg[0]:g} to {leg[1]:g} deg"
-                )
-        checked = {
-            "lower_azimuths_deg": lower,
-            "upper_azimuths_deg": upper,
-            "length_range": (low, high),
-            "max_stroke": errors.number("max_stroke", self.max_stroke, **SIZE),
-            "max_rate": errors.number("max_rate", self.max_rate, above=0.0, most=1e6),
-            "max_force": errors.number("max_force", self.max_force, above=0.0, most=1e12),
-            "leg_mass": errors.number("leg_mass", self.leg_mass, **MASS),
-            "plate_thickness": errors.number("plate_thickness", self.plate_thickness, **SIZE),
-        }
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
-
-
-@dataclass(frozen=True)
-class MotorSpec:
-    """The stepper motors, one per wire, each on a screw."""
-
-    steps_per_turn: int = 5000
-    screw_pitch: float = 1.25e-3
-    """Wire drawn in per turn [m]."""
-    max_speed: float = 0.025
-    """Of the wire [m/s]."""
-    max_acceleration: float = 0.1
-    """Of the wire [m/s^2]."""
-    max_jerk: float = 1.0
-    """Of the wire, in S-curves [m/s^3]."""
-    max_pulse_rate: float = 200e3
-    """Pulses per second."""
-
-    def __post_init__(self):
-        errors.whole("steps_per_turn", self.steps_per_turn, least=1, most=10_000_000)
-        for name in ("screw_pitch", "max_speed", "max_acceleration", "max_jerk"):
-            object.__setattr__(self, name, errors.number(name, getattr(self, name), above=0.0, most=1e6))
-        object.__setattr__(
-            self, "max_pulse_rate", errors.number("max_pulse_rate", self.max_pulse_rate, above=0.0, most=1e12)
-        )
-
-    @property
-    def step(self) -> float:
-        """Wire drawn in by one pulse [m]."""
-        return self.screw_pitch / self.steps_per_turn
 
 
 @dataclass(frozen=True)
@@ -314,8 +167,8 @@ class RobotSpec:
 
     def __post_init__(self):
         errors.text("name", self.name)
-        if not self.segments or len(self.segments) > _MOST_SEGMENTS:
-            raise InputError(f"an arm must have 1 to {_MOST_SEGMENTS} segments; got {len(self.segments)}")
+        if not self.segments or len(self.segments) > MOST_SEGMENTS:
+            raise InputError(f"an arm must have 1 to {MOST_SEGMENTS} segments; got {len(self.segments)}")
         if len(self.tendons) > _MOST_TENDONS:
             raise InputError(f"a robot can have at most {_MOST_TENDONS} tendons; got {len(self.tendons)}")
         if len(self.masses) > _MOST_MASSES:

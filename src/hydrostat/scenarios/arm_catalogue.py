@@ -1,7 +1,7 @@
 """The scenarios of muscular arms, with their keys."""
 
 from hydrostat.robots.checks import check_hydrostat
-from hydrostat.robots.octopus_arm import BULK_MODULUS
+from hydrostat.robots.specs.octopus_arm import BULK_MODULUS
 from hydrostat.scenarios.base import Key, Scenario
 
 _HYDROSTATS = "muscular arms: robots with [muscles]"
@@ -104,6 +104,11 @@ ARM_SCENARIOS = (
               Key("move_seconds", 1.5, "s", "that the planned motion takes", above=0.1, most=100.0),
               Key("muscle_noise_percent", 5.0, "%", "error of the muscles' gains, one drawn for each", least=0.0,
                   most=100.0),
+              Key("proprioception_noise_deg", 0.0, "deg", "noise of the sense of shape, of each segment and sample; "
+                  "of lengths as much, 1 rad for a rest length", least=0.0, most=90.0),
+              Key("proprioception_rate_hz", 0.0, "Hz", "how often the sense of shape samples; 0: at every step",
+                  least=0.0, most=1e6),
+              Key("proprioception_delay_s", 0.0, "s", "how old its samples are when they arrive", least=0.0, most=10.0),
               _current(0.0, 0.05, 0.0)),
 )  # fmt: skip
 """As `hydrostat list` shows them."""

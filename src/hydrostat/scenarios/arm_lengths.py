@@ -7,19 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from hydrostat.control.commands import AbstractCommand, Bend, Elongate, Shorten, Twist, part
-from hydrostat.results import figures
-from hydrostat.scenarios.arm import (
-    Hydrostat,
-    Seen,
-    command_arm,
-    draw_arm_side,
-    energy_balance_error,
-    hydrostat,
-    record,
-    replay,
-    volume_metrics,
-)
+from hydrostat.control.commands import Bend, Elongate, Shorten, Twist, part
+from hydrostat.results import Trajectory, figures
+from hydrostat.results.digest import Digest
+from hydrostat.results.drawing import Scene, draw_arm_side
+from hydrostat.scenarios.arm import arm_system, kept_metrics, move
 from hydrostat.scenarios.base import Outcome, Run
 
 _HOLD = 10.0  # s that a command outlasts the run: it is watched while it is held
@@ -32,7 +24,7 @@ class _View:
 
     heading: str
     unit: str
-    course: Callable[[Seen], np.ndarray]
+    course: Callable[[Trajectory], np.ndarray]
     """What is plotted over time (rows,)."""
     plane: tuple[int, int] = (0, 2)
     """The axes of the world that the arm is seen in."""
@@ -44,10 +36,15 @@ class _View:
     """Whether lines along the skin show a twist."""
 
 
-def _length(seen: Seen) -> np.ndarray:
+def _length(rows: Trajectory) -> np.ndarray:
     """The length over that at rest."""
-    rest = np.linalg.norm(np.diff(seen.positions[0], axis=0), axis=-1)
-    return seen.stretch @ rest / rest.sum()
+    rest = np.asarray(rows.system.robot.arm.segments.length)
+    return (np.asarray(rows.stretch) * rest).sum(-1) / rest.sum()
+
+
+def _angles(rows: Trajectory) -> np.ndarray:
+    """The coordinates of the segments as angles from end to end (rows, n, k) [rad]."""
+    return np.asarray(rows.q) * np.asarray(rows.system.robot.arm.segments.scale)[:, None]
 
 
 _LENGTH = _View("length over that at rest", "", _length)
@@ -69,122 +66,122 @@ def bend(run: Run) -> Outcome:
     settings = run.settings
     first, last = part(settings.first_segment, settings.last_segment, len(run.robot.segments))
     chosen = slice(settings.first_segment - 1, settings.last_segment)
+    azimuth = np.deg2rad(settings.azimuth_deg)
 
-    def command(amount, seconds):
-        return Bend(amount, seconds, first, last, settings.azimuth_deg)
+    def about(rows: Trajectory) -> np.ndarray:
+        """The bend of these segments about x and y (rows, 2)."""
+        return _angles(rows)[:, chosen, :2].sum(1)
 
-    def measured(arm: Hydrostat, seen: list[Seen]) -> dict:
-        about_x, about_y = (np.array([one.q[-1, chosen, i].sum() for one in seen]) for i in (0, 1))
-        azimuth = np.rad2deg(np.arctan2(-about_x, about_y))
+    def measured(ends: list[Trajectory]) -> dict:
+        x, y = np.array([about(one)[-1] for one in ends]).T
         return {
-            "bend_deg": np.rad2deg(np.hypot(about_x, about_y)).tolist(),
-            "bend_azimuth_deg": azimuth.tolist(),
+            "bend_deg": np.rad2deg(np.hypot(x, y)).tolist(),
+            "bend_azimuth_deg": np.rad2deg(np.arctan2(-x, y)).tolist(),
         }
 
-    def bent(one: Seen) -> np.ndarray:
-        return np.rad2deg(np.hypot(one.q[:, chosen, 0].sum(-1), one.q[:, chosen, 1].sum(-1)))
+    def bent(rows: Trajectory) -> np.ndarray:
+        return np.rad2deg(np.hypot(*about(rows).T))
 
-    sideways = abs(np.sin(np.deg2rad(settings.azimuth_deg))) > np.sqrt(0.5)
+    sideways = abs(np.sin(azimuth)) > np.sqrt(0.5)
     view = _View("bend of the marked segments", "[deg]", bent, (0, 1) if sideways else (0, 2), chosen)
-    return _series(run, "arm-bend", command, measured, view)
+    return _series(run, "arm-bend", lambda a, t: Bend(a, t, first, last, azimuth), measured, view)
 
 
 def twist(run: Run) -> Outcome:
-    """By an oblique muscle."""
-    column = run.robot.segments[0].modes.index("twist") if "twist" in run.robot.segments[0].modes else None
+    """By an oblique muscle; the command refuses arms that have none."""
+    modes = run.robot.segments[0].modes
+    column = modes.index("twist") if "twist" in modes else 0
 
-    def measured(arm: Hydrostat, seen: list[Seen]) -> dict:
-        assert column is not None  # the command refuses arms without oblique muscles
-        return {"twist_deg": [float(np.rad2deg(one.q[-1, :, column].sum())) for one in seen]}
-
-    def twisted(one: Seen) -> np.ndarray:
-        return np.rad2deg(one.q[:, :, column].sum(-1))
+    def twisted(rows: Trajectory) -> np.ndarray:
+        return np.rad2deg(_angles(rows)[:, :, column].sum(-1))
 
     view = _View("twist from base to tip", "[deg]", twisted, apart=0.05, twisted=True)
-    return _series(run, "arm-twist", Twist, measured, view)
+    return _series(run, "arm-twist", Twist, lambda ends: {"twist_deg": [float(twisted(e)[-1]) for e in ends]}, view)
 
 
 def _series(run: Run, name: str, make, measured=None, view: _View = _LENGTH) -> Outcome:
-    """One run for each activation, held until its end."""
+    """One run for each activation, held until its end; the last one is recorded."""
     settings = run.settings
-    arm = hydrostat(run.robot, settings)
-    amounts = list(settings.activations)
-    seen: list[Seen] = []
+    system, amounts = arm_system(run), list(settings.activations)
+    motions = []
     for i, amount in enumerate(amounts):
-        command: AbstractCommand = make(amount, settings.seconds + _HOLD)
         share = (i / len(amounts), (i + 1) / len(amounts))
-        seen.append(command_arm(run, arm, command, settings.seconds, share=share))
-    record(run, name, seen[-1])
-    rest = np.asarray(arm.robot.arm.segments.length)
-    lengths = [float((one.stretch[-1] * rest).sum()) / arm.length for one in seen]
+        record = name if i == len(amounts) - 1 else None
+        command = make(amount, settings.seconds + _HOLD)
+        motions.append(move(run, system, command, settings.seconds, share=share, record=record))
+    ends = [one.shown[-1:] for one in motions]
+    points = [np.asarray(end.points)[-1] for end in ends]
     metrics = {
         "activation": amounts,
-        "length_ratio": lengths,
-        **(measured(arm, seen) if measured else {}),
-        "tip_distance_mm": [1e3 * float(np.linalg.norm(one.positions[-1, -1] - one.positions[-1, 0])) for one in seen],
-        **volume_metrics(seen),
-        "muscle_work_mj": [1e3 * float(np.trapezoid(one.muscle_power, one.times)) for one in seen],
-        "energy_balance_error": max(energy_balance_error(one) for one in seen),
+        "length_ratio": [float(_length(end)[-1]) for end in ends],
+        **(measured(ends) if measured else {}),
+        "tip_distance_mm": [1e3 * float(np.linalg.norm(one[-1] - one[0])) for one in points],
+        "muscle_work_mj": [1e3 * float(np.trapezoid(one.values["muscle_power"], one.time)) for one in motions],
+        **kept_metrics(motions),
     }
-    title = f"{name}: {run.robot.name}"
-    dt = 1e-3 * settings.dt_ms
+    title, steps = f"{name}: {run.robot.name}", len(motions[0].time) - 1
     return Outcome(
         metrics,
-        figure=lambda path: _draw(path, seen, amounts, view, title),
-        replay=lambda path: replay(path, seen[-1], title),
-        sim_seconds=len(amounts) * float(seen[0].times[-1]),
-        dt=dt,
-        steps=len(amounts) * round(float(seen[0].times[-1]) / dt),
+        figure=lambda path: _draw(path, motions, amounts, view, title),
+        replay=lambda path: motions[-1].shown.replay(path, title),
+        sim_seconds=len(amounts) * float(motions[0].time[-1]),
+        dt=1e-3 * settings.dt_ms,
+        steps=len(amounts) * steps,
     )
 
 
-def _draw(path: Path, seen: list[Seen], amounts: list[float], view: _View, title: str) -> None:
+def _draw(path: Path, motions: list[Digest], amounts: list[float], view: _View, title: str) -> None:
     """The arm at the end of each run, what it did over time, and its muscles' power."""
     figure = figures.new_figure(13.0, 6.5)
     figure.suptitle(title, x=0.01, ha="left", fontsize=11)
     grid = figure.add_gridspec(2, 2, width_ratios=[1.4, 1])
     side = figure.add_subplot(grid[:, 0])
-    across = "xyz"[view.plane[1]]
-    for i, (one, amount) in enumerate(zip(seen, amounts, strict=True)):
-        color = figures.COLORS[i % len(figures.COLORS)]
-        drawn = replace(one, positions=one.positions - i * view.apart * np.eye(3)[2])
-        points = 1e3 * drawn.positions[-1][:, list(view.plane)]
+    courses, powers = figure.add_subplot(grid[0, 1]), figure.add_subplot(grid[1, 1])
+    for i, (motion, amount) in enumerate(zip(motions, amounts, strict=True)):
+        color, shown = figures.COLORS[i % len(figures.COLORS)], motion.shown
+        below = i * view.apart * np.eye(3)[2]
+        scene = _moved(Scene.of(shown, [0, -1]), -below)
+        points = 1e3 * (np.asarray(shown[-1:].points)[-1] - below)[:, list(view.plane)]
         if view.twisted:
-            _draw_twisted(side, drawn, color)
+            _draw_twisted(side, shown[-1:], below, color)
         else:
-            draw_arm_side(side, drawn, 0, view.plane, alpha=0.15 if i == 0 or view.apart else 0.0)
-            draw_arm_side(side, drawn, -1, view.plane, alpha=0.35 + 0.65 * (i + 1) / len(seen))
+            draw_arm_side(side, scene, 0, view.plane, alpha=0.15 if i == 0 or view.apart else 0.0)
+            draw_arm_side(side, scene, -1, view.plane, alpha=0.35 + 0.65 * (i + 1) / len(motions))
         if view.marked is not None:
             marked = points[view.marked.start : view.marked.stop + 1]
             side.plot(*marked.T, "o-", color=color, markersize=2.5, linewidth=2.2)
         side.annotate(f"{amount:g}", points[-1], fontsize=8, color=color, xytext=(4, 3), textcoords="offset points")
+        courses.plot(shown.time, view.course(shown), color=color, linewidth=1.2, label=f"{amount:g}")
+        powers.plot(motion.time, 1e3 * motion.values["muscle_power"], color=color, linewidth=1.2)
     side.set_aspect("equal")
     heading = "at the end of each run, by activation"
     heading += ", one below the other" if view.apart else ""
     heading += f"; width x {_WIDER:g}, lines along the skin" if view.twisted else " (pale: at rest)"
     heading += "; active segments marked" if view.marked is not None else ""
-    figures.style_axes(side, heading, "x [mm]", f"{across} [mm]")
-    courses, powers = figure.add_subplot(grid[0, 1]), figure.add_subplot(grid[1, 1])
-    for i, (one, amount) in enumerate(zip(seen, amounts, strict=True)):
-        color = figures.COLORS[i % len(figures.COLORS)]
-        courses.plot(one.times, view.course(one), color=color, linewidth=1.2, label=f"{amount:g}")
-        powers.plot(one.times, 1e3 * one.muscle_power, color=color, linewidth=1.2)
+    figures.style_axes(side, heading, "x [mm]", f"{'xyz'[view.plane[1]]} [mm]")
     figures.style_axes(courses, view.heading, "time [s]", view.unit)
     courses.legend(fontsize=7, frameon=False, title="activation", title_fontsize=7)
     figures.style_axes(powers, "power of all muscles", "time [s]", "[mW]")
     figures.save(figure, path)
 
 
-def _draw_twisted(axes, seen: Seen, color: str) -> None:
-    """The arm at the end of a run with four lines that were straight along its skin, those behind it pale."""
-    centres, radii = 1e3 * seen.positions[-1][:, [0, 2]], _WIDER * 1e3 * seen.radii[-1]
+def _moved(scene: Scene, by: np.ndarray) -> Scene:
+    """The arms of a scene, elsewhere."""
+    return replace(scene, arms=tuple(replace(arm, positions=arm.positions + by) for arm in scene.arms))
+
+
+def _draw_twisted(axes, rows: Trajectory, below: np.ndarray, color: str) -> None:
+    """The arm in the last row with four lines that were straight along its skin, those behind it pale."""
+    pose, radius = rows.shape.pose, rows.shape.radius
+    centres, radii = 1e3 * (np.asarray(pose.position)[-1] - below)[:, [0, 2]], _WIDER * 1e3 * np.asarray(radius)[-1]
+    rotations = np.asarray(pose.rotation)[-1]
     width = np.array([0.0, 1.0]) * radii[:, None]
     axes.fill(*np.concatenate([centres + width, (centres - width)[::-1]]).T, color=color, alpha=0.15, linewidth=0)
     # Between the plates the lines wind on evenly.
     plates = np.arange(len(radii))
     fine = np.linspace(0.0, plates[-1], 12 * len(plates))
     x, z, radius = (np.interp(fine, plates, part) for part in (*centres.T, radii))
-    turned = np.unwrap(np.arctan2(seen.rotations[-1][:, 1, 0], seen.rotations[-1][:, 2, 0]))
+    turned = np.unwrap(np.arctan2(rotations[:, 1, 0], rotations[:, 2, 0]))
     for quarter in range(4):
         turn = np.interp(fine, plates, turned) + 0.5 * np.pi * (quarter + 0.5)
         line, front = z + radius * np.cos(turn), np.sin(turn) < 0.0  # seen from -y

@@ -118,7 +118,7 @@ class Outcome:
     metrics: dict[str, Any]
     figure: Callable[[Path], None] | None = None
     """Draws the figure into a file; called after the clock has stopped."""
-    replay: Callable[[Path], None] | None = None
+    replay: Callable[[Path], Any] | None = None
     """Writes the replay; called where viser is installed."""
     sim_seconds: float | None = None
     dt: float | None = None

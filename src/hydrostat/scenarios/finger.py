@@ -12,10 +12,9 @@ from scipy.optimize import root_scalar
 from hydrostat.bodies import Arm
 from hydrostat.errors import UnsolvedError
 from hydrostat.mechanics import kinematics
-from hydrostat.mechanics.model import Model, no_inputs
+from hydrostat.mechanics.robot import Robot, no_inputs
 from hydrostat.mechanics.statics import equilibrium
 from hydrostat.robots.build import build_robot
-from hydrostat.robots.mechanical import robot_model
 from hydrostat.robots.spec import MODES, MassSpec, RobotSpec
 from hydrostat.scenarios.replaying import tube_of
 from hydrostat.segments import StrainSegment
@@ -41,11 +40,11 @@ def undamped(spec: RobotSpec) -> RobotSpec:
     return replace(spec, segments=segments, material=replace(spec.material, viscosity=0.0))
 
 
-def padded_model(spec: RobotSpec, arcs: int, size: int, modes=("bend_y",), among=("bend_y",)) -> Model:
+def padded_robot(spec: RobotSpec, arcs: int, size: int, modes=("bend_y",), among=("bend_y",)) -> Robot:
     """The rod as so many arcs with the given modes, in arrays of `size` segments with the modes `among`.
 
     The other coordinates are locked, the other segments have no length: the mechanics is that of the arcs alone, and
-    all models of one size share their compiled functions. A load can act at the tip.
+    all robots of one size share their compiled functions. A load can act at the tip.
     """
     chain = spec.cut(arcs // 2, among)
     length = sum(segment.length for segment in spec.segments)
@@ -53,8 +52,8 @@ def padded_model(spec: RobotSpec, arcs: int, size: int, modes=("bend_y",), among
     chain = replace(chain, segments=(*chain.segments, *(none,) * (size - arcs)))
     ordered = [mode for mode in MODES if mode in among]
     free = np.outer(np.arange(size) < arcs, [mode in modes for mode in ordered])
-    robot = eqx.tree_at(lambda r: r.arm.segments.free, build_robot(chain), jnp.asarray(free))
-    return robot_model(robot, load_places=[1.0])
+    robot = build_robot(chain, load_places=[1.0])
+    return eqx.tree_at(lambda robot: robot.one.arm.segments.free, robot, jnp.asarray(free))
 
 
 def plane_of(arm: Arm, positions) -> np.ndarray:
@@ -73,9 +72,9 @@ def bends_of(arm: Arm, q: np.ndarray) -> np.ndarray:
 tip_position = eqx.filter_jit(lambda arm, q: kinematics.tip_pose(arm, q).position)
 
 
-def sagged(model: Model) -> np.ndarray:
+def sagged(robot: Robot) -> np.ndarray:
     """The coordinates at rest under the weights."""
-    return np.asarray(equilibrium(model, load_steps=_LOAD_STEPS).q)
+    return np.asarray(equilibrium(robot, load_steps=_LOAD_STEPS).q)
 
 
 class Held(NamedTuple):
@@ -86,27 +85,27 @@ class Held(NamedTuple):
     """Across the clamp, upwards [N]."""
 
 
-def held(model: Model, degrees: float) -> Held:
+def held(robot: Robot, degrees: float) -> Held:
     """The finger at rest with its tip held by a force across the clamp's axis, so that it is seen there at an angle.
 
     **Arguments:** `degrees`: between the clamp's axis and the line from the clamp to the tip, upwards.
     """
-    up = -np.asarray(model.arm.T_world_base.rotation)[:, 0]
+    up = -np.asarray(robot.arm.T_world_base.rotation)[:, 0]
 
     def rest(force: float):
-        inputs = no_inputs(model)._replace(force=jnp.asarray([[0.0, 0.0, 0.0, *(force * up)]]))
-        q = equilibrium(model, inputs, load_steps=_LOAD_STEPS).q
-        along, above = plane_of(model.arm, tip_position(model.arm, q))
+        inputs = no_inputs(robot)._replace(force=jnp.asarray([[0.0, 0.0, 0.0, *(force * up)]]))
+        q = equilibrium(robot, inputs, load_steps=_LOAD_STEPS).q
+        along, above = plane_of(robot.arm, tip_position(robot.arm, q))
         return np.asarray(q), np.rad2deg(np.arctan2(above, along))
 
     def missing(force: float) -> float:
         return rest(force)[1] - degrees
 
     # From the free finger on, a growing force until the angle is passed.
-    weight = float(jnp.sum(model.inertia[..., 3]) + jnp.sum(model.lump_inertia[:, 3])) * float(
-        np.linalg.norm(np.asarray(model.gravity))
-    )
-    bending = float(model.stiffness[0, 0] / model.arm.segments.length[0] / model.arm.length**2)
+    arm = robot.one
+    mass = float(jnp.sum(arm.inertia[..., 3]) + jnp.sum(arm.lump_inertia[:, 3]))
+    weight = mass * float(np.linalg.norm(np.asarray(robot.gravity)))
+    bending = float(arm.stiffness[0, 0] / robot.arm.segments.length[0] / robot.arm.length**2)
     near, far = 0.0, np.copysign(weight + bending, degrees - rest(0.0)[1])
     for _ in range(20):
         if missing(far) * far > 0.0:

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-import jax
 import numpy as np
 
 from hydrostat.bodies import Arm
@@ -13,13 +12,12 @@ from hydrostat.mechanics.statics import Modes, equilibrium, vibrations
 from hydrostat.results import Variable, figures
 from hydrostat.robots.build import build_robot
 from hydrostat.robots.elastica import Sag, sag
-from hydrostat.robots.mechanical import robot_model
 from hydrostat.robots.spec import MODES, RobotSpec
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.finger import (
     aside,
     clamp,
-    padded_model,
+    padded_robot,
     plane_of,
     rgb,
     thick_tube,
@@ -27,7 +25,8 @@ from hydrostat.scenarios.finger import (
     with_weight,
 )
 from hydrostat.segments import StrainSegment
-from hydrostat.stepping import Simulation, rest_state
+from hydrostat.simulation.simulate import Run as Simulation
+from hydrostat.system import System
 from hydrostat.viewer import write_replay
 
 MODE_SETS = {"": ("bend_y",), "_planar": ("bend_y", "shear_x", "stretch"), "_six": MODES}
@@ -82,9 +81,10 @@ def convergence(run: Run) -> Outcome:
     simulations: list[Simulation] = []
     for i, (kind, n) in enumerate(plan):
         run.progress(f"{n} arcs, {_NAMES[kind]}", i / len(plan))
-        simulations.append(Simulation(robot_model(build_robot(spec.cut(n // 2, MODE_SETS[kind]))), 1e-3 * set_.dt_ms))
+        system = System(build_robot(spec.cut(n // 2, MODE_SETS[kind])))
+        simulations.append(Simulation(system, dt=1e-3 * set_.dt_ms, every=_EVERY))
         with run.compiling(f"compiling {n} arcs, {_NAMES[kind]}"):
-            simulations[-1].compile(_ROWS * _EVERY * simulations[-1].dt, every=_EVERY)
+            simulations[-1].compile(_ROWS * _EVERY * simulations[-1].dt)
         with run.timed():
             cases.append(_case(spec, exact, kind, n, arcs[-1]))
     with run.timed(), run.recorder(variables, len(plan), axis="case", axis_unit="1", attributes=attributes) as recorder:
@@ -121,12 +121,12 @@ def convergence(run: Run) -> Outcome:
 
 def _case(spec: RobotSpec, exact: Sag, kind: str, arcs: int, size: int) -> Case:
     """Sag and first frequency of the rod as some arcs, started from the bends that the exact rod has there."""
-    model = padded_model(spec, arcs, size, MODE_SETS[kind], among=MODES)
-    start = np.zeros(model.stiffness.shape)
-    start[:arcs, MODES.index("bend_y")] = _mean_curvature(model.arm, exact)[:arcs]
-    q = equilibrium(model, q=start).q
-    tip = plane_of(model.arm, tip_position(model.arm, q))
-    return Case(kind, arcs, tip, _first_in_plane(vibrations(model, q)))
+    robot = padded_robot(spec, arcs, size, MODE_SETS[kind], among=MODES)
+    start = np.zeros(robot.one.stiffness.shape)
+    start[:arcs, MODES.index("bend_y")] = _mean_curvature(robot.arm, exact)[:arcs]
+    q = equilibrium(robot, q=start).q
+    tip = plane_of(robot.arm, tip_position(robot.arm, q))
+    return Case(kind, arcs, tip, _first_in_plane(vibrations(robot, q)))
 
 
 def _first_in_plane(modes: Modes) -> float:
@@ -148,18 +148,22 @@ def _mean_curvature(arm: Arm, exact: Sag) -> np.ndarray:
 
 def _costs(simulations: list[Simulation], on_progress: Callable[[float], None]) -> list[Cost]:
     """Let the rods fall from their rest shape and swing, all in turn in many short runs; the fastest run counts."""
-    states = [rest_state(simulation.model) for simulation in simulations]
+    states = [simulation.system.rest() for simulation in simulations]
     fastest = np.full(len(simulations), np.inf)
     times, shapes = [[] for _ in simulations], [[] for _ in simulations]
     for run in range(_RUNS):
         for i, simulation in enumerate(simulations):
-            span = _ROWS * _EVERY * simulation.dt
-            begin = time.perf_counter()
-            rows = simulation.run(span, state=states[i], every=_EVERY, start=run * span)
-            fastest[i] = min(fastest[i], time.perf_counter() - begin)
-            states[i] = jax.tree.map(lambda y: y[-1], rows.state)
+            marks: list[float] = []
+            # The first row comes before the first step, the others all together after the last.
+            rows = simulation(
+                _ROWS * _EVERY * simulation.dt,
+                state=states[i],
+                on_rows=lambda _, marks=marks: marks.append(time.perf_counter()),
+            )
+            fastest[i] = min(fastest[i], marks[-1] - marks[0])
+            states[i] = rows.final
             times[i].append(rows.time[:-1])
-            shapes[i].append(rows.state.q[:-1])
+            shapes[i].append(rows.q[:-1])
         on_progress((run + 1) / _RUNS)
     step = 1e6 * fastest / (_ROWS * _EVERY)
     each = zip(step, times, shapes, strict=True)

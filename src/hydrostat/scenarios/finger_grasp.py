@@ -14,18 +14,18 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from hydrostat.compiling import quick_jit
+from hydrostat.control.base import Controller
 from hydrostat.errors import InputError
 from hydrostat.mechanics import kinematics
-from hydrostat.mechanics.model import Inputs, Model, no_inputs
-from hydrostat.results import Variable
+from hydrostat.mechanics.robot import Robot
+from hydrostat.results import Trajectory, Variable
 from hydrostat.robots.build import build_robot
-from hydrostat.robots.mechanical import robot_model
 from hydrostat.robots.spec import RobotSpec
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.replaying import cylinder, replay_arm
-from hydrostat.stepping import Rows, Simulation, State, rest_state
-from hydrostat.stepping.base import nodes_of, positions, velocities
-from hydrostat.surroundings import Capsule, ContactLaw, Contacts
+from hydrostat.simulation.simulate import Run as Simulation
+from hydrostat.surroundings import Capsule, ContactLaw, Obstacles
+from hydrostat.system import Control, State, System
 from hydrostat.viewer import Tube
 
 _ROW_SECONDS = 0.01
@@ -37,9 +37,8 @@ _HALF_WIDTH = 0.05  # m, of the object along its axis, assumed; a planar finger 
 
 
 class Grasp(eqx.Module):
-    """What acts over time: the closing tendon, and an object that waits, goes and comes back."""
+    """What happens over time: the tendons close and open the finger, and an object waits, goes and comes back."""
 
-    inputs: Inputs
     tension: Float[Array, " w"]
     """Of each tendon, while the finger is closed [N]."""
     lift: Float[Array, " w"]
@@ -67,17 +66,30 @@ class Grasp(eqx.Module):
         again = _smooth_step((time - back) / self.close)
         return self.tension * (_smooth_step(time / self.close) - opening + again) + self.lift * (opening - again)
 
-    def __call__(self, time, state) -> Inputs:
-        """The inputs at a time."""
-        del state
-        shift, velocity = jax.jvp(self.object_shift, (time,), (jnp.ones_like(time),))
-        contacts = self.inputs.surroundings
-        assert isinstance(contacts, Contacts)
-        disc = contacts.shapes[0]
-        assert isinstance(disc, Capsule)
-        places = (disc.a + shift, disc.b + shift, velocity)
-        moved = eqx.tree_at(lambda c: (c.shapes[0].a, c.shapes[0].b, c.shapes[0].velocity), contacts, places)
-        return self.inputs._replace(wires=self.tendons(time), surroundings=moved)
+    def __call__(self, time) -> Control:
+        """What is set at a time."""
+        return Control(tension=self.tendons(time))
+
+
+class ObjectMotion(eqx.Module):
+    """The displacement of the object over time."""
+
+    course: Grasp
+
+    def __call__(self, time) -> Float[Array, " 3"]:
+        """At a time [m]."""
+        return self.course.object_shift(time)
+
+
+class Follow(Controller):
+    """The tendons follow the course, within steps too."""
+
+    course: Grasp
+
+    def __call__(self, time, observation, memory):
+        """The course as a function of time."""
+        del time, observation
+        return self.course, memory
 
 
 def _smooth_step(s):
@@ -106,7 +118,7 @@ def grasp(run: Run) -> Outcome:
     set_ = run.settings
     if set_.nodes % set_.pieces:
         raise InputError(f"`nodes` must be a multiple of `pieces`, {set_.pieces}; got {set_.nodes}")
-    robot = build_robot(run.robot.cut(set_.pieces))
+    robot = build_robot(run.robot.cut(set_.pieces), skin_points=set_.nodes // set_.pieces)
     law = ContactLaw(
         stiffness=set_.contact_stiffness,
         damping=set_.contact_damping,
@@ -115,28 +127,29 @@ def grasp(run: Run) -> Outcome:
     )
     x, z = set_.object_position
     disc = Capsule(a=[x, -_HALF_WIDTH, z], b=[x, _HALF_WIDTH, z], radius=set_.object_radius)
-    model = robot_model(robot, skin_points=set_.nodes // set_.pieces, surroundings=Contacts(law, [disc]))
     angle = np.deg2rad(set_.pull_direction_deg)
     below, above = (_tendons_at(run.robot, side) for side in (0.0, 180.0))
     course = Grasp(
-        no_inputs(model),
         set_.tension_n * below,
         set_.lift_n * above,
         *(jnp.asarray(v) for v in (set_.close_seconds, set_.hold_until, set_.pull_seconds)),
         way=set_.pull_distance * jnp.array([np.cos(angle), 0.0, np.sin(angle)]),
     )
+    system = System(robot, [Obstacles(law, [disc], ObjectMotion(course))])
     seconds = set_.hold_until + 2.0 * (set_.pull_seconds + set_.close_seconds) + _SETTLE_SECONDS
     dt = 1e-3 * set_.dt_ms
     every = max(round(_ROW_SECONDS / dt), 1)
-    simulation = Simulation(model, dt)
+    simulation = Simulation(system, Follow(course), dt, every=every)
     with run.compiling():
-        simulation.compile(seconds, course, every=every)
-        _touch(model, course, jnp.asarray(0.0), rest_state(model))
+        simulation.compile(seconds)
+        _touch(system, system.rest())
 
-    count = model.arm.count * model.skin.shape[0]
+    count = robot.arm.count * len(robot.one.skin_at)
     touches: list[Touch] = []
     variables = [
-        Variable("strain", ("segment", "mode"), model.stiffness.shape, "1/m", "curvature of each piece of the finger"),
+        Variable(
+            "strain", ("segment", "mode"), robot.one.stiffness.shape, "1/m", "curvature of each piece of the finger"
+        ),
         Variable("tip", ("axis",), (3,), "m", "tip in the world"),
         Variable("contact_force", ("node",), (count,), "N", "on each node of the finger"),
         Variable("object_force", ("axis",), (3,), "N", "of the finger on the object"),
@@ -145,33 +158,31 @@ def grasp(run: Run) -> Outcome:
     attributes = {"scenario": "finger-grasp", "robot": run.robot.name}
     with run.timed(), run.recorder(variables, round(seconds / dt) // every + 2, attributes=attributes) as recorder:
 
-        def keep(part: Rows):
-            touch = _touches(model, course, part)
+        def keep(part: Trajectory):
+            touch = _touches(part)
             touches.append(touch)
             recorder.append(
                 part.time,
-                strain=part.state.q,
+                strain=part.q,
                 tip=touch.tip,
                 contact_force=touch.on_nodes,
                 object_force=touch.on_object,
                 object_shift=touch.shift,
             )
 
-        rows = simulation.run(
-            seconds, course, every=every, on_rows=keep, on_progress=lambda done: run.progress("grasping", done)
-        )
+        rows = simulation(seconds, on_rows=keep, on_progress=lambda done: run.progress("grasping", done))
     touch: Touch = jax.tree.map(lambda *parts: np.concatenate(parts), *touches)
-    places = _node_places(model)
+    places = _node_places(robot)
     metrics = _metrics(rows.time, touch, places, set_, course)
     title = f"finger-grasp: {run.robot.name}"
     return Outcome(
         metrics,
-        figure=lambda path: _draw(path, model, rows, touch, places, course, set_, title),
+        figure=lambda path: _draw(path, robot, rows, touch, places, course, set_, title),
         replay=lambda path: replay_arm(
             path,
-            model.arm,
+            robot.arm,
             rows.time,
-            rows.state.q,
+            rows.q,
             title,
             objects=[_object(touch, set_)],
             min_radius=_DRAWN_RADIUS,
@@ -189,35 +200,32 @@ def _tendons_at(spec: RobotSpec, side: float) -> Float[Array, " w"]:
 
 
 @quick_jit
-def _touch(model: Model, course: Grasp, time, state: State) -> Touch:
+def _touch(system: System, state: State) -> Touch:
     """The contact at a moment."""
-    given = course(time, state)
-    nodes = nodes_of(model, positions(state), velocities(state), given)
-    assert isinstance(given.surroundings, Contacts)
-    contact, reactions = given.surroundings.contact(nodes)
+    place, time = system.place(state), system.part_state(state, Obstacles)
+    assert place is not None
+    obstacles: Obstacles = system.part(Obstacles)
+    contact, reactions = obstacles.at(time).contact(place.nodes)
     return Touch(
         on_nodes=jnp.linalg.norm(contact.force, axis=-1),
         on_object=reactions.force[0],
         penetration=jnp.max(contact.penetration),
-        tip=kinematics.tip_pose(model.arm, state.q).position,
-        shift=course.object_shift(time),
+        tip=kinematics.tip_pose(system.robot.arm, state.q).position,
+        shift=obstacles.motion(time),
     )
 
 
-def _touches(model: Model, course: Grasp, rows: Rows) -> Touch:
+def _touches(rows: Trajectory) -> Touch:
     """The contact at every row."""
-    each = [
-        _touch(model, course, jnp.asarray(time), jax.tree.map(lambda y, i=i: jnp.asarray(y[i]), rows.state))
-        for i, time in enumerate(rows.time)
-    ]
+    each = [_touch(rows.system, rows[i]) for i in range(len(rows))]
     return jax.tree.map(lambda *parts: np.stack(parts), *each)
 
 
-def _node_places(model: Model) -> np.ndarray:
+def _node_places(robot: Robot) -> np.ndarray:
     """Where the nodes are along the finger, as fractions of its length."""
-    lengths = np.asarray(model.arm.segments.length)
+    lengths = np.asarray(robot.arm.segments.length)
     starts = np.concatenate([[0.0], np.cumsum(lengths)[:-1]])
-    return ((starts[:, None] + np.asarray(model.skin) * lengths[:, None]) / lengths.sum()).ravel()
+    return ((starts[:, None] + np.asarray(robot.one.skin) * lengths[:, None]) / lengths.sum()).ravel()
 
 
 def _metrics(times, touch: Touch, places, set_, course: Grasp) -> dict:
@@ -263,7 +271,7 @@ def _object(touch: Touch, set_) -> Tube:
     return cylinder("object", ends[0], ends[1], set_.object_radius)
 
 
-def _draw(path: Path, model: Model, rows: Rows, touch: Touch, places, course: Grasp, set_, title: str) -> None:
+def _draw(path: Path, robot: Robot, rows: Trajectory, touch: Touch, places, course: Grasp, set_, title: str) -> None:
     """The finger and the object at a few moments, and the forces over time."""
     from hydrostat.results import figures
 
@@ -276,7 +284,7 @@ def _draw(path: Path, model: Model, rows: Rows, touch: Touch, places, course: Gr
     moments = (0.0, 0.5 * set_.close_seconds, set_.hold_until, pulled, rows.time[-1])
     for color, moment in zip(figures.COLORS, moments, strict=False):
         row = int(np.argmin(np.abs(rows.time - moment)))
-        line = np.asarray(kinematics.centreline(model.arm, jnp.asarray(rows.state.q[row]), 12).position)
+        line = np.asarray(kinematics.centreline(robot.arm, jnp.asarray(rows.q[row]), 12).position)
         plane.plot(line[:, 0], line[:, 2], color=color, linewidth=2.0, label=f"{moment:.2f} s")
         shift = np.asarray(course.object_shift(jnp.asarray(moment)))
         ring = _circle(np.array([x, 0.0, z]) + shift, set_.object_radius)

@@ -5,6 +5,7 @@ make the model's tip follow the record are found by least squares, with derivati
 """
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,13 +19,15 @@ from scipy.optimize import least_squares
 from hydrostat.compiling import quick_jit
 from hydrostat.errors import InputError, UnsolvedError, shown
 from hydrostat.mechanics import kinematics
-from hydrostat.mechanics.model import no_inputs
+from hydrostat.mechanics.robot import Robot
 from hydrostat.results import Variable
-from hydrostat.robots.build import Robot, build_robot
-from hydrostat.robots.mechanical import robot_model
+from hydrostat.robots.build import build_robot
+from hydrostat.robots.spec import RobotSpec
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.replaying import replay_arm
-from hydrostat.stepping import SDIRK2, rest_state
+from hydrostat.simulation import rollout
+from hydrostat.stepping import SDIRK2
+from hydrostat.system import System
 
 _FINER = 4  # steps of the synthetic record per step of the model that is fitted to it
 _MOST_EVALUATIONS = 60
@@ -58,17 +61,18 @@ def identify(run: Run) -> Outcome:
             f"the record must hold at least {_LEAST_PICTURES} pictures; {set_.seconds:g} s at `rate_hz` = "
             f"{set_.rate_hz:g} make {count}"
         )
-    if not bool(jnp.all(robot.friction > 0.0)):
+    if not all(segment.friction > 0.0 for segment in run.robot.segments):
         raise InputError(f"this scenario needs friction to identify in both segments; {run.robot.name} has none in one")
     steps = max(1, round(1e3 * interval / set_.dt_ms))
     guess = np.log([set_.guess_youngs_modulus, set_.guess_friction])
 
     with run.compiling():
-        fitted = _Fit(robot, start, interval, count, steps)
+        friction = _friction(run.robot)
+        fitted = _Fit(robot, friction, start, interval, count, steps)
         fitted.path(jnp.asarray(guess))
         fitted.slopes(jnp.asarray(guess))
         if record is None:
-            finer = _Fit(robot, start, interval, count, steps * _FINER)
+            finer = _Fit(robot, friction, start, interval, count, steps * _FINER)
             exact = np.asarray(finer.path(jnp.log(truth)))
             noise = np.random.default_rng(run.seed).normal(scale=1e-3 * set_.noise_mm, size=exact.shape)
             record = Record(interval, exact + noise)
@@ -102,12 +106,12 @@ def identify(run: Run) -> Outcome:
     spread = deviation * np.sqrt(np.diag(np.linalg.pinv(found.jac.T @ found.jac)))
     if np.any(np.abs(found.jac).max(0) == 0.0) or not np.all(spread < 1.0):
         raise UnsolvedError("the fit ran off to where the record tells nothing any more; start from a nearer guess")
-    modulus, friction = float(robot.arm.material.youngs_modulus[0]), float(robot.friction[0])
+    modulus, torque = run.robot.material.youngs_modulus, run.robot.segments[0].friction
     metrics = {
         "relative_error_percent": [100.0 * abs(f - 1.0) for f in factors] if known else None,
         "standard_error_percent": [100.0 * s for s in spread],
         "youngs_modulus_gpa": 1e-9 * modulus * factors[0],
-        "friction_n_m_s": friction * factors[1],
+        "friction_n_m_s": torque * factors[1],
         "residual_rms_mm": 1e3 * float(np.sqrt(np.mean((path - record.tip) ** 2))),
         "evaluations": len(tried),
     }
@@ -127,8 +131,8 @@ def identify(run: Run) -> Outcome:
 class _Fit:
     """The tip's path as a function of the logarithms of the factors on modulus and friction."""
 
-    def __init__(self, robot: Robot, start, interval: float, count: int, steps: int):
-        self._arguments = (robot, start, jnp.asarray(interval / steps), count, steps)
+    def __init__(self, robot: Robot, friction, start, interval: float, count: int, steps: int):
+        self._arguments = (robot, friction, start, interval / steps, count, steps)
 
     def path(self, p) -> Float[Array, "m 2"]:
         """x and z of the tip at the record's times [m]."""
@@ -143,25 +147,26 @@ class _Fit:
         return np.asarray(_shapes(p, *self._arguments))
 
 
-def _coordinates(p, robot: Robot, start, dt, count: int, steps: int):
+def _friction(spec: RobotSpec) -> Float[Array, "n k"]:
+    """What the friction of the segments adds to the damping of the coordinates."""
+    smooth = replace(spec, segments=tuple(replace(segment, friction=0.0) for segment in spec.segments))
+    return build_robot(spec).one.damping - build_robot(smooth).one.damping
+
+
+def _coordinates(p, robot: Robot, friction, start, dt: float, count: int, steps: int):
+    """The coordinates at the record's times.
+
+    The stiffness is proportional to Young's modulus, and the damping is that of the material and that of friction.
+    """
     factors = jnp.exp(p)
     changed = eqx.tree_at(
-        lambda r: (r.arm.material.youngs_modulus, r.friction),
+        lambda robot: (robot.one.stiffness, robot.one.damping),
         robot,
-        (factors[0] * robot.arm.material.youngs_modulus, factors[1] * robot.friction),
+        (factors[0] * robot.one.stiffness, robot.one.damping + (factors[1] - 1.0) * friction),
     )
-    model = robot_model(changed)
-    nothing = no_inputs(model)
+    system = System(changed)
     stepper = SDIRK2(rescue=False)
-
-    def sample(state, _):
-        def step(_, state):
-            return stepper.step(model, state, 0.0, dt, lambda time, state: nothing).state
-
-        state = jax.lax.fori_loop(0, steps, step, state)
-        return state, state.q
-
-    return jax.lax.scan(sample, rest_state(model, start), None, length=count)[1]
+    return rollout(system, state=system.rest(start), steps=count * steps, dt=dt, every=steps, stepper=stepper).q[1:]
 
 
 def _tips(p, robot: Robot, *rest):

@@ -8,16 +8,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from hydrostat.bodies import Arm
 from hydrostat.compiling import quick_jit
 from hydrostat.errors import DivergedError
 from hydrostat.mechanics import kinematics
 from hydrostat.mechanics.energy import energy
-from hydrostat.mechanics.model import Model, no_inputs
 from hydrostat.mechanics.motion import Coordinates
+from hydrostat.mechanics.robot import Robot, no_inputs
 from hydrostat.mechanics.statics import vibrations
-from hydrostat.results import Coordinate, Variable, figures
+from hydrostat.results import Coordinate, Trajectory, Variable, figures
 from hydrostat.robots.build import build_robot
-from hydrostat.robots.mechanical import robot_model
 from hydrostat.robots.spec import RobotSpec
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.finger import (
@@ -27,7 +27,7 @@ from hydrostat.scenarios.finger import (
     bends_of,
     clamp,
     held,
-    padded_model,
+    padded_robot,
     plane_of,
     rgb,
     sagged,
@@ -36,7 +36,9 @@ from hydrostat.scenarios.finger import (
     undamped,
     with_weight,
 )
-from hydrostat.stepping import SDIRK2, Rows, Simulation, State, rest_state
+from hydrostat.simulation.simulate import Run as Simulation
+from hydrostat.stepping import SDIRK2
+from hydrostat.system import State, System
 from hydrostat.viewer import Line, write_replay
 
 _EXACT_ARCS = 40
@@ -92,24 +94,26 @@ def release(run: Run) -> Outcome:
         for spec in specs:
             rests.append(_rest(spec, set_.pull_deg))
             run.progress("equilibria and vibrations", len(rests) / len(specs))
-    models = [robot_model(build_robot(spec)) for spec in (*specs, *map(undamped, specs))]
-    starts = [rest_state(model, rest.pulled) for model, rest in zip(models, 2 * rests, strict=True)]
-    simulations = [Simulation(model, dt, SDIRK2(tolerance=_TOLERANCE)) for model in models]
+    systems = [System(build_robot(spec)) for spec in (*specs, *map(undamped, specs))]
+    starts = [system.rest(rest.pulled) for system, rest in zip(systems, 2 * rests, strict=True)]
+    stepper = SDIRK2(tolerance=_TOLERANCE)
+    simulations = [Simulation(system, dt=dt, stepper=stepper, every=every) for system in systems]
+    arm = systems[0].robot.arm
     with run.compiling("compiling the motion"):
         for count in {piece, (rows - 1) % piece + 1}:
-            simulations[0].compile(count * every * dt, state=starts[0], every=every)
-        look(models[0], jax.tree.map(lambda y: np.asarray(y)[None], starts[0]), piece + 1)
+            simulations[0].compile(count * every * dt, state=starts[0])
+        look(systems[0].robot, starts[0].q[None], starts[0].v[None], piece + 1)
 
     times: list[np.ndarray] = []
     parts: list[list[Motion]] = [[] for _ in specs]
     with run.timed(), _recorder(run, rows + 1) as recorder:
 
-        def keep(block: list[Rows]) -> None:
-            seen = [look(model, part.state, piece + 1) for model, part in zip(models, block, strict=True)]
-            new = [Motion(block[i].state.q, seen[i], seen[i + len(specs)]) for i in range(len(specs))]
+        def keep(block: list[Trajectory]) -> None:
+            seen = [look(part.system.robot, part.q, part.v, piece + 1) for part in block]
+            new = [Motion(block[i].q, seen[i], seen[i + len(specs)]) for i in range(len(specs))]
             recorder.append(
                 block[0].time,
-                theta=np.stack([bends_of(models[0].arm, motion.q) for motion in new], 1),
+                theta=np.stack([bends_of(arm, motion.q) for motion in new], 1),
                 tip=np.stack([motion.seen.tip for motion in new], 1),
                 energy=np.stack([motion.seen.energy for motion in new], 1),
                 energy_undamped=np.stack([motion.free.energy for motion in new], 1),
@@ -118,11 +122,11 @@ def release(run: Run) -> Outcome:
             for part, motion in zip(parts, new, strict=True):
                 part.append(motion)
 
-        _side_by_side(simulations, starts, (rows, piece, every), keep, lambda done: run.progress("releasing", done))
+        _side_by_side(simulations, starts, (rows, piece), keep, lambda done: run.progress("releasing", done))
 
     time = np.concatenate(times)
     motions = [jax.tree.map(lambda *y: np.concatenate(y), *part) for part in parts]
-    paths = [plane_of(models[0].arm, motion.seen.tip) for motion in motions]
+    paths = [plane_of(arm, motion.seen.tip) for motion in motions]
     metrics = {
         "tip_masses_g": list(set_.tip_masses_g),
         "f1_hz": [rest.frequency[0] for rest in rests],
@@ -137,8 +141,8 @@ def release(run: Run) -> Outcome:
     title = f"finger-release: {run.robot.name}"
     return Outcome(
         metrics,
-        figure=lambda path: _draw(path, models[0], metrics, time, motions, paths, title),
-        replay=lambda path: _replay(path, models[0], set_.tip_masses_g, time, motions, title),
+        figure=lambda path: _draw(path, arm, metrics, time, motions, paths, title),
+        replay=lambda path: _replay(path, arm, set_.tip_masses_g, time, motions, title),
         sim_seconds=len(simulations) * rows * every * dt,
         dt=dt,
         steps=len(simulations) * rows * every,
@@ -154,62 +158,62 @@ def _rest(spec: RobotSpec, pull_deg: float) -> Rest:
     """Where the finger hangs, how it would vibrate about it, and where it is pulled to."""
     tips, frequencies = [], []
     for arcs in (2, _EXACT_ARCS):
-        model = padded_model(spec, arcs, _EXACT_ARCS)
-        q = sagged(model)
-        tips.append(plane_of(model.arm, tip_position(model.arm, q)))
-        frequencies.append(float(vibrations(model, q).frequencies[0]))
-    up = held(padded_model(spec, 2, 2), pull_deg)
+        robot = padded_robot(spec, arcs, _EXACT_ARCS)
+        q = sagged(robot)
+        tips.append(plane_of(robot.arm, tip_position(robot.arm, q)))
+        frequencies.append(float(vibrations(robot, q).frequencies[0]))
+    up = held(padded_robot(spec, 2, 2), pull_deg)
     return Rest(up.q, up.force, np.stack(tips), (frequencies[0], frequencies[1]))
 
 
 def _side_by_side(
     simulations: list[Simulation],
     states: list[State],
-    size: tuple[int, int, int],
-    on_rows: Callable[[list[Rows]], None],
+    size: tuple[int, int],
+    on_rows: Callable[[list[Trajectory]], None],
     on_progress: Callable[[float], None],
 ) -> None:
     """Run all simulations piece by piece, so that their rows are recorded together.
 
     When one of them cannot go on, the rows that all have are handed out before its error is raised.
 
-    **Arguments:** `size`: rows in all, rows of a piece, and steps from row to row.
+    **Arguments:** `size`: rows in all, and rows of a piece.
     """
-    rows, piece, every = size
+    rows, piece = size
     for done in range(0, rows, piece):
         count = min(piece, rows - done)
         parts, failed = [], []
         for i, simulation in enumerate(simulations):
-            got: list[Rows] = []
-            span = every * simulation.dt
+            got: list[Trajectory] = []
+            span = simulation.every * simulation.dt
             try:
-                simulation.run(count * span, state=states[i], every=every, start=done * span, on_rows=got.append)
+                simulation(count * span, state=states[i], on_rows=got.append)
             except DivergedError as error:
                 failed.append(error)
-            parts.append(jax.tree.map(lambda *y: np.concatenate(y), *got))
-            states[i] = jax.tree.map(lambda y: y[-1], parts[-1].state)
+            parts.append(Trajectory.joined(got))
+            states[i] = parts[-1].final
         # The first row of a piece is the last of the one before.
-        common = slice(1 if done else 0, min(len(part.time) for part in parts))
+        common = slice(1 if done else 0, min(len(part) for part in parts))
         if common.stop > common.start:
-            on_rows([jax.tree.map(lambda y, rows=common: y[rows], part) for part in parts])
+            on_rows([part[common] for part in parts])
         if failed:
             raise failed[0]
         on_progress((done + count) / rows)
 
 
 @quick_jit
-def _look(model: Model, state: State):
-    def one(state):
-        x, v = Coordinates(state.q, jnp.zeros(6)), Coordinates(state.v, jnp.zeros(6))
-        return kinematics.tip_pose(model.arm, state.q).position, jnp.stack(energy(model, x, v, no_inputs(model)))
+def _look(robot: Robot, q, v):
+    def one(q, v):
+        energies = energy(robot, Coordinates(q, jnp.zeros(6)), Coordinates(v, jnp.zeros(6)), no_inputs(robot))
+        return kinematics.tip_pose(robot.arm, q).position, jnp.stack(energies)
 
-    return jax.vmap(one)(state)
+    return jax.vmap(one)(q, v)
 
 
-def look(model: Model, states: State, most: int) -> Seen:
+def look(robot: Robot, q: np.ndarray, v: np.ndarray, most: int) -> Seen:
     """What is recorded of some states; for up to `most` of them the compiled function is the same."""
-    count = len(states.q)
-    tip, parts = _look(model, jax.tree.map(lambda y: np.concatenate([y, np.repeat(y[-1:], most - count, 0)]), states))
+    count = len(q)
+    tip, parts = _look(robot, *(np.concatenate([y, np.repeat(y[-1:], most - count, 0)]) for y in (q, v)))
     return Seen(np.asarray(tip)[:count], np.asarray(parts)[:count])
 
 
@@ -256,14 +260,14 @@ def _recorder(run: Run, total: int):
     return run.recorder(variables, total, attributes=attributes, coordinates=coordinates)
 
 
-def _draw(file: Path, model: Model, metrics: dict, time, motions: list[Motion], paths, title: str) -> None:
+def _draw(file: Path, arm: Arm, metrics: dict, time, motions: list[Motion], paths, title: str) -> None:
     """The finger on its way, the tip over time, its frequencies, and the energy's balance."""
     weights = metrics["tip_masses_g"]
     shown = min(len(weights), _STROBES)
     figure = figures.new_figure(13.5, 8.0)
     figure.suptitle(title, x=0.01, ha="left", fontsize=11)
     grid = figure.add_gridspec(2, 12, height_ratios=[1.0, 1.15])
-    length = float(model.arm.length)
+    length = float(arm.length)
     everywhere = np.concatenate([np.zeros((1, 2)), *paths])
     (left, low), (_, high) = everywhere.min(0), everywhere.max(0)
     for i in range(shown):
@@ -271,7 +275,7 @@ def _draw(file: Path, model: Model, metrics: dict, time, motions: list[Motion], 
         # From the release to the other turning point.
         soon = int(np.searchsorted(time, 0.8 / metrics["f1_hz"][i])) + 1
         turn = int(np.argmin(_polar(paths[i])[:soon]))
-        lines = axes_of(model.arm, motions[i].q[np.unique(np.linspace(0, turn, 9).round().astype(int))])
+        lines = axes_of(arm, motions[i].q[np.unique(np.linspace(0, turn, 9).round().astype(int))])
         for j, line in enumerate(lines):
             ends = j in (0, len(lines) - 1)
             axes.plot(*line.T, color=figures.COLORS[i % 6], alpha=1.0 if ends else 0.3, linewidth=2.2 if ends else 1.2)
@@ -315,15 +319,15 @@ def _draw(file: Path, model: Model, metrics: dict, time, motions: list[Motion], 
     figures.save(figure, file)
 
 
-def _replay(path: Path, model: Model, weights, time, motions: list[Motion], title: str) -> None:
+def _replay(path: Path, arm: Arm, weights, time, motions: list[Motion], title: str) -> None:
     """The fingers side by side, each with its weight."""
     tubes, lines = [], []
     for i, (grams, motion) in enumerate(zip(weights, motions, strict=True)):
-        shift = aside(model.arm, i, len(weights))
-        tube = thick_tube(f"{i + 1}: {grams:g} g", model.arm, motion.q, shift, color=rgb(figures.COLORS[i % 6]))
+        shift = aside(arm, i, len(weights))
+        tube = thick_tube(f"{i + 1}: {grams:g} g", arm, motion.q, shift, color=rgb(figures.COLORS[i % 6]))
         tubes.append(tube)
         if grams > 0.0:
             tubes.append(ball(f"weight {i + 1}: {grams:g} g", tube, grams, color=(70, 66, 60)))
-        lines.append(clamp(model.arm, shift, f"clamp {i + 1}"))
+        lines.append(clamp(arm, shift, f"clamp {i + 1}"))
         lines.append(Line(f"path of tip {i + 1}", motion.seen.tip + shift, color=(150, 150, 150), width=0.0015))
     write_replay(path, time, tubes, lines, title=title)

@@ -10,7 +10,6 @@ from hydrostat.mechanics.statics import equilibrium
 from hydrostat.results import Variable, figures
 from hydrostat.robots.build import build_robot
 from hydrostat.robots.elastica import Sag, sag
-from hydrostat.robots.mechanical import robot_model
 from hydrostat.robots.spec import RobotSpec
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.finger import (
@@ -105,11 +104,11 @@ def _load(spec: RobotSpec, arcs: int) -> Load:
     """The rod under its weights."""
     exact = sag(spec)
     angle, x, z = exact.tip
-    two, many = (robot_model(build_robot(spec.cut(count // 2, ("bend_y",)))) for count in (2, arcs))
+    two, many = (build_robot(spec.cut(count // 2, ("bend_y",))) for count in (2, arcs))
     q = sagged(two)
     # An arc's pieces start with its curvature.
     refined = equilibrium(many, q=np.repeat(q, arcs // 2, 0)).q
-    tips = [plane_of(model.arm, tip_position(model.arm, at)) for model, at in ((two, q), (many, refined))]
+    tips = [plane_of(robot.arm, tip_position(robot.arm, at)) for robot, at in ((two, q), (many, refined))]
     return Load(1e3 * spec.masses[-1].mass, exact, bends_of(two.arm, q), q, np.array([*tips, [z, -x]]), float(angle))
 
 
@@ -166,7 +165,7 @@ def _draw(path: Path, arm: Arm, loads: list[Load], metrics: dict, refined: list[
 def _replay(path: Path, run: Run, arm: Arm, title: str) -> None:
     """The weight grows and shrinks again; the two arcs as a tube, the exact rod as a line."""
     grams = np.linspace(0.0, max(run.settings.tip_masses_g), _FRAMES)
-    q = np.stack([sagged(robot_model(build_robot(with_weight(run.robot, w)))) for w in grams])
+    q = np.stack([sagged(build_robot(with_weight(run.robot, w))) for w in grams])
     places, across, along = distances_of(arm)[::3], *np.asarray(arm.T_world_base.rotation)[:, [0, 2]].T
     exact = np.stack([sag(with_weight(run.robot, w)).at(places) for w in grams])
     grams, q, exact = (np.concatenate([y, y[-2::-1]]) for y in (grams, q, exact))

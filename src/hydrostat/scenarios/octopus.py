@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import equinox as eqx
-import jax.numpy as jnp
 import numpy as np
 
 from hydrostat.control import Controller
@@ -14,8 +12,8 @@ from hydrostat.lie import SE3
 from hydrostat.mechanics.model import GRAVITY
 from hydrostat.results import Trajectory
 from hydrostat.robots.build import build_robot
+from hydrostat.scenarios.arm import muscle_gains
 from hydrostat.scenarios.base import Run
-from hydrostat.scenarios.muscle_noise import muscle_gains
 from hydrostat.sensing import Sensors
 from hydrostat.simulation.simulate import Run as Simulation
 from hydrostat.stepping import AbstractStepper
@@ -67,9 +65,6 @@ def octopus(
     robot = build_robot(spec, free=free, arms=kept)
     around: list[AbstractSurroundings] = [Water() if water is None else water]
     if ground:
-        assert robot.body is not None
-        start = jnp.zeros(3).at[2].set(robot.body.radius)
-        robot = eqx.tree_at(lambda r: r.T_world_body, robot, SE3(robot.T_world_body.rotation, start))
         around += [Ground(), Suckers()]
     if getattr(settings, "arm_contact", False):
         around.append(ArmContact())

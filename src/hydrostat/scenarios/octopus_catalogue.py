@@ -112,9 +112,7 @@ OCTOPUS_SCENARIOS = (
             Key("path_file", "", "", "CSV with waypoints x, y, z in m; else a square"),
             Key("side_m", 1.0, "m", "side of the square", above=0.01, most=100.0),
             _GAIT,
-            Key(
-                "pose_noise_mm", 0.0, "mm", "error of each look at where it is", least=0.0, most=1e3
-            ),
+            Key("pose_noise_mm", 0.0, "mm", "error of each look at where it is", least=0.0, most=1e3),
             Key("heading_noise_deg", 0.0, "deg", "error of each look at how it is turned", least=0.0, most=180.0),
             Key("pose_rate_hz", 0.0, "Hz", "how often it looks; 0: at every step", least=0.0, most=1e5),
             Key("pose_delay_s", 0.0, "s", "how old what it sees is", least=0.0, most=10.0),

@@ -22,7 +22,9 @@ def jet(run: Run) -> Outcome:
 
     def controller(power: float) -> gaits.Jet:
         closing = {"close": settings.close, "stiffen": settings.stiffen}
-        return gaits.Jet(settings.burst_s, settings.refill_s, delay=settings.delay_s, power=power, **closing)
+        return gaits.Jet(
+            burst=settings.burst_s, pause=settings.refill_s, delay=settings.delay_s, power=power, **closing
+        )
 
     fled = move(run, animal, controller(1.0), seconds, every=every, share=(0.0, 0.5), record=True)
     without = move(run, animal, controller(0.0), seconds, every=every, share=(0.5, 1.0))

@@ -13,17 +13,16 @@ from hydrostat.bodies import Arm
 from hydrostat.errors import DivergedError
 from hydrostat.mechanics import kinematics
 from hydrostat.mechanics.energy import energy
-from hydrostat.mechanics.model import Model, no_inputs
+from hydrostat.mechanics.robot import Robot, no_inputs
+from hydrostat.mechanics.state import positions, velocities
 from hydrostat.mechanics.statics import equilibrium
-from hydrostat.results import Recorder, Variable
+from hydrostat.results import Recorder, Trajectory, Variable
 from hydrostat.robots.build import build_robot
-from hydrostat.robots.mechanical import robot_model
 from hydrostat.robots.spec import RobotSpec
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.replaying import replay_arm
-from hydrostat.stepping import Simulation, State, rest_state
-from hydrostat.stepping.base import positions, velocities
-from hydrostat.stepping.simulation import Rows
+from hydrostat.simulation.simulate import Run as Simulation
+from hydrostat.system import State, System
 
 _LOAD_STEPS = 20
 _BLOCK = 250  # rows whose energies are worked out together
@@ -34,7 +33,7 @@ _THINNEST = 0.004  # m: radius in the replay, where a rod of 1 mm would be hard 
 class _Throw:
     """One run of the rod, and what was seen."""
 
-    model: Model
+    system: System
     dt: float
     damped: bool
     number: int
@@ -60,14 +59,16 @@ def abrupt(run: Run) -> Outcome:
     """Throw the rod without and with damping at every step, and see what its energy does."""
     set_ = run.settings
     arm = build_robot(run.robot).arm
-    models = {damped: _model(run.robot, 1e-3 * set_.damping_time_ms if damped else 0.0) for damped in (False, True)}
+    times = {False: 0.0, True: 1e-3 * set_.damping_time_ms}
+    systems = {damped: System(_rod(run.robot, time)) for damped, time in times.items()}
+    undamped = systems[False]
     with run.compiling("finding where the pulled rod rests"):
-        pulled = no_inputs(models[False])._replace(force=jnp.array([[0.0, 0.0, 0.0, *set_.pull_n]]))
-        start = rest_state(models[False], equilibrium(models[False], pulled, load_steps=_LOAD_STEPS).q)
-        _observed(models[False], _one(start))
+        pulled = no_inputs(undamped.robot)._replace(force=jnp.array([[0.0, 0.0, 0.0, *set_.pull_n]]))
+        start = undamped.rest(equilibrium(undamped.robot, pulled, load_steps=_LOAD_STEPS).q)
+        _observed(undamped.robot, _one(start))
 
     throws = [
-        _Throw(models[damped], 1e-3 * step, damped, number, [])
+        _Throw(systems[damped], 1e-3 * step, damped, number, [])
         for number, (damped, step) in enumerate(product((False, True), set_.dt_ms), 1)
     ]
     with _recorder(run, arm, sum(max(round(set_.seconds / throw.dt), 1) + 1 for throw in throws)) as recorder:
@@ -99,21 +100,21 @@ def abrupt(run: Run) -> Outcome:
     )
 
 
-def _model(spec: RobotSpec, damping_time: float) -> Model:
+def _rod(spec: RobotSpec, damping_time: float) -> Robot:
     """The robot with a given ratio of its material's viscosity to its stiffness [s], and a load on its tip."""
     viscosity = damping_time * spec.material.youngs_modulus
     spec = replace(spec, material=replace(spec.material, viscosity=viscosity))
-    return robot_model(build_robot(spec), load_places=[1.0])
+    return build_robot(spec, load_places=[1.0])
 
 
 def _throw(run: Run, throw: _Throw, start: State, recorder: Recorder) -> None:
     """Let go, watch, and record."""
-    simulation = Simulation(throw.model, throw.dt)
+    simulation = Simulation(throw.system, dt=throw.dt)
     with run.compiling(f"compiling ({throw.label})"):
         simulation.compile(run.settings.seconds, state=start)
 
-    def keep(rows: Rows) -> None:
-        part = {"time": rows.time, "iterations": rows.iterations, **_observed(throw.model, rows.state)}
+    def keep(rows: Trajectory) -> None:
+        part = {"time": rows.time, "iterations": rows.iterations, **_observed(throw.system.robot, rows.state)}
         throw.parts.append(part)
         first = recorder.rows
         recorder.append(np.arange(first, first + len(rows.time)), run=np.full(len(rows.time), throw.number), **part)
@@ -121,7 +122,7 @@ def _throw(run: Run, throw: _Throw, start: State, recorder: Recorder) -> None:
     before = run.wall_seconds
     try:
         with run.timed():
-            simulation.run(
+            simulation(
                 run.settings.seconds,
                 state=start,
                 on_rows=keep,
@@ -155,22 +156,22 @@ def _one(state: State) -> State:
     return jax.tree.map(lambda y: np.asarray(y)[None], state)
 
 
-def _observed(model: Model, states: State) -> dict[str, np.ndarray]:
+def _observed(robot: Robot, states: State) -> dict[str, np.ndarray]:
     """Coordinates, rates, tips and energies of a stack of states."""
     count = len(states.q)
     # Blocks of one size are compiled once: the last one is filled up with its last row.
     filled = -(-count // _BLOCK) * _BLOCK
     padded = jax.tree.map(lambda y: np.concatenate([y, np.repeat(y[-1:], filled - count, 0)]), states)
-    parts = [_look(model, jax.tree.map(lambda y, i=i: y[i : i + _BLOCK], padded)) for i in range(0, filled, _BLOCK)]
+    parts = [_look(robot, jax.tree.map(lambda y, i=i: y[i : i + _BLOCK], padded)) for i in range(0, filled, _BLOCK)]
     seen = jax.tree.map(lambda *y: np.concatenate(y)[:count], *parts)
     return {"q": np.asarray(states.q), "v": np.asarray(states.v), **seen}
 
 
 @eqx.filter_jit
-def _look(model: Model, states: State) -> dict:
+def _look(robot: Robot, states: State) -> dict:
     def one(state: State):
-        energies = energy(model, positions(state), velocities(state), no_inputs(model))
-        return {"tip": kinematics.tip_pose(model.arm, state.q).position, **energies._asdict()}
+        energies = energy(robot, positions(state.robot), velocities(state.robot), no_inputs(robot))
+        return {"tip": kinematics.tip_pose(robot.arm, state.q).position, **energies._asdict()}
 
     return jax.vmap(one)(states)
 

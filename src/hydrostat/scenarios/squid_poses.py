@@ -7,9 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from hydrostat.actuation import coordinates_of
+from hydrostat.bodies import Arm
 from hydrostat.mechanics import kinematics
+from hydrostat.mechanics.robot import arms_in_world
 from hydrostat.results import Variable
-from hydrostat.robots.build_limbed import Limbed, build_limbed
+from hydrostat.robots.build import build_robot
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.segments import Arc
 
@@ -42,17 +44,18 @@ _SIZE = (900, 660)  # pixels of a picture
 
 def poses(run: Run) -> Outcome:
     """Bring all limbs into the poses; where their tips are, and where MuJoCo has them."""
-    robot = build_limbed(run.limbed)
+    robot = build_robot(run.limbed)
+    arms = {name: limb.arm for name, limb in zip(robot.names, arms_in_world(robot), strict=True)}
     with run.compiling("compiling the kinematics"):
-        shapes = [_configurations(robot, pose) for _, pose in POSES.values()]
+        shapes = [_configurations(arms, pose) for _, pose in POSES.values()]
     with run.timed():
-        tips = np.stack([_tips(robot, shape) for shape in shapes])
+        tips = np.stack([_tips(arms, shape) for shape in shapes])
         run.progress("MuJoCo", 0.5)
         twin, off = _mujoco(run, shapes, tips)
-        _record(run, robot, tips)
+        _record(run, arms, tips)
     metrics: dict = {}
     for (name, _), row in zip(POSES.items(), tips, strict=True):
-        for limb, tip in zip(robot.names, row, strict=True):
+        for limb, tip in zip(arms, row, strict=True):
             metrics[f"{_key(name)}_{limb}_tip_mm"] = [round(1e3 * float(x), 9) for x in tip]
     metrics["mujoco_tip_difference_max_mm"] = None if off is None else 1e3 * off
     metrics["poses"] = len(POSES)
@@ -66,7 +69,7 @@ def poses(run: Run) -> Outcome:
     title = f"squid-poses: {run.limbed.name}"
     return Outcome(
         metrics,
-        figure=lambda path: _draw(path, robot, shapes, title) if pictures is None else _show(path, pictures, title),
+        figure=lambda path: _draw(path, arms, shapes, title) if pictures is None else _show(path, pictures, title),
         notes=notes,
     )
 
@@ -76,22 +79,22 @@ def _key(name: str) -> str:
     return name.replace(" ", "_")
 
 
-def _configurations(robot: Limbed, pose) -> list[np.ndarray]:
+def _configurations(arms: dict[str, Arm], pose) -> list[np.ndarray]:
     """The coordinates of every limb in a pose; segments that it does not name are straight."""
     found = []
-    for name, limb in zip(robot.names, robot.limbs, strict=True):
-        rows = np.zeros((limb.arm.count, 3))
-        given = np.array(pose.get(name, ()), float).reshape(-1, 3)[: limb.arm.count]
+    for name, arm in arms.items():
+        rows = np.zeros((arm.count, 3))
+        given = np.array(pose.get(name, ()), float).reshape(-1, 3)[: arm.count]
         rows[: len(given)] = given
         theta, phi = np.deg2rad(rows[:, 0]), np.deg2rad(rows[:, 1])
-        length = limb.arm.segments.length + 1e-3 * jnp.asarray(rows[:, 2])
-        found.append(np.asarray(coordinates_of(limb.arm, Arc(jnp.asarray(theta), jnp.asarray(phi), length))))
+        length = arm.segments.length + 1e-3 * jnp.asarray(rows[:, 2])
+        found.append(np.asarray(coordinates_of(arm, Arc(jnp.asarray(theta), jnp.asarray(phi), length))))
     return found
 
 
-def _tips(robot: Limbed, shape: list[np.ndarray]) -> np.ndarray:
+def _tips(arms: dict[str, Arm], shape: list[np.ndarray]) -> np.ndarray:
     """The tips of all limbs in the world, (limbs, 3) [m]."""
-    tips = [kinematics.tip_pose(limb.arm, jnp.asarray(q)) for limb, q in zip(robot.limbs, shape, strict=True)]
+    tips = [kinematics.tip_pose(arm, jnp.asarray(q)) for arm, q in zip(arms.values(), shape, strict=True)]
     return np.array([tip.position for tip in tips])
 
 
@@ -126,9 +129,9 @@ def _pictures(twin, shapes):
         return None, str(error)
 
 
-def _record(run: Run, robot: Limbed, tips: np.ndarray) -> None:
+def _record(run: Run, arms: dict[str, Arm], tips: np.ndarray) -> None:
     """Record the tips of all limbs, pose by pose."""
-    names = ", ".join(robot.names)
+    names = ", ".join(arms)
     variables = [Variable("tip", ("limb", "axis"), tips.shape[1:], "m", f"of the limbs {names}, in the world")]
     attributes = {"scenario": "squid-poses", "robot": run.limbed.name, "poses": ", ".join(POSES)}
     with run.recorder(variables, len(tips), axis="pose", axis_unit="1", attributes=attributes) as recorder:
@@ -154,7 +157,7 @@ def _show(path: Path, pictures: list[np.ndarray], title: str) -> None:
     figures.save(figure, path)
 
 
-def _draw(path: Path, robot: Limbed, shapes, title: str) -> None:
+def _draw(path: Path, arms: dict[str, Arm], shapes, title: str) -> None:
     """The limbs as lines in space, where MuJoCo cannot draw."""
     from hydrostat.results import figures
 
@@ -162,15 +165,15 @@ def _draw(path: Path, robot: Limbed, shapes, title: str) -> None:
     figure.suptitle(title, x=0.01, ha="left", fontsize=11)
     lines = [
         [
-            np.asarray(kinematics.centreline(limb.arm, jnp.asarray(q), 16).position)
-            for limb, q in zip(robot.limbs, shape, strict=True)
+            np.asarray(kinematics.centreline(arm, jnp.asarray(q), 16).position)
+            for arm, q in zip(arms.values(), shape, strict=True)
         ]
         for shape in shapes
     ]
     every = np.concatenate([line for pose in lines for line in pose])
     for i, (pose, name) in enumerate(zip(lines, _titles(), strict=True)):
         axes = figure.add_subplot(2, 3, i + 1, projection="3d")
-        for line, color, limb in zip(pose, figures.COLORS, robot.names, strict=False):
+        for line, color, limb in zip(pose, figures.COLORS, arms, strict=False):
             axes.plot(*line.T, color=color, linewidth=2.5, label=limb)
         figures.frame_space(axes, every)
         axes.set_title(name, loc="left", fontsize=9)

@@ -15,22 +15,27 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from hydrostat.bodies import Arm
+from hydrostat.control.base import Controller
 from hydrostat.control.tendon_plans import TipTask, plan_tension, rest_under
 from hydrostat.control.tendon_servo import Gaze, TendonServo, make_course, make_gaze
 from hydrostat.errors import InputError
 from hydrostat.lie import SE3, small
 from hydrostat.mechanics import kinematics
-from hydrostat.mechanics.model import GRAVITY, Inputs, Model, no_inputs
+from hydrostat.mechanics.robot import Robot, single_arm
 from hydrostat.results import Variable
-from hydrostat.robots.build import Robot, base_pose, build_robot
-from hydrostat.robots.mechanical import robot_model
+from hydrostat.results.trajectory import Trajectory
+from hydrostat.robots.build import base_pose, build_arm
 from hydrostat.robots.spec import RobotSpec
-from hydrostat.robots.squid import ECOFLEX, WATER, squid
+from hydrostat.robots.specs.squid import WATER, squid
 from hydrostat.scenarios import squid_reach_figures as drawing
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.squid_reach_watched import Watched, camera_aims, look, metrics_of
-from hydrostat.stepping import AbstractController, LinearImplicitEuler, Rows, Simulation, State, rest_state
-from hydrostat.surroundings import Box, Capsule, ContactLaw, Contacts, Together, Water
+from hydrostat.sensing import Observation
+from hydrostat.simulation.simulate import Run as Simulation
+from hydrostat.stepping import LinearImplicitEuler
+from hydrostat.surroundings import Box, Capsule, ContactLaw, Obstacles, Water
+from hydrostat.system import Control, State, System
 
 _ROW_SECONDS = 0.02
 _LIMBS = ("grasper", "palpation", "camera", "light")
@@ -72,13 +77,14 @@ class Memory(NamedTuple):
     """[N]"""
 
 
-class Pilot(AbstractController):
+class Pilot(Controller):
     """The controller of one limb: its tendons' motors, and what its tip sees and feels.
 
     On a body that is held, limbs that do not touch each other move each for itself.
     """
 
-    model: Model
+    arm: Arm
+    """Whose tip feels the wall."""
     servo: TendonServo
     gaze: Gaze
     """Of no effect for a limb that does not look."""
@@ -92,32 +98,33 @@ class Pilot(AbstractController):
     release: Float[Array, ""]
     """Rate of the tendons' length per error of the force [m/(N s)]; 0 for a limb that does not press."""
 
-    def begin(self, state: State) -> Memory:
+    def init(self, observation: Observation) -> Memory:
         """Nothing asked for yet."""
         zero = jnp.zeros(())
-        tension = self.servo.tensions(zero, state.q, state.v)
+        tension = self.servo.tensions(zero, observation.q, observation.v)
         return Memory(jnp.zeros_like(tension), zero, zero, tension)
 
-    def act(self, time, dt, state: State, memory: Memory) -> tuple[Inputs, Memory]:
+    def __call__(self, time, observation: Observation, memory: Memory) -> tuple[Control, Memory]:
         """The tensions of all tendons for the step that begins now."""
-        felt = tip_force(self.model, self.law, self.wall, state.q, state.v)
+        dt, q, v = observation.period, observation.q, observation.v
+        felt = tip_force(self.arm, self.law, self.wall, q, v)
         pace = jnp.clip(self.release * (self.press - felt), -_APPROACH_SPEED, _APPROACH_SPEED)
         longer = memory.longer + dt * jnp.where(time > _PRESSES, pace, 0.0)
-        change = self.gaze.change(state.q, self.aim(time))
+        change = self.gaze.change(q, self.aim(time))
         asked = memory.asked + dt * jnp.where(time > _LOOKING, change, 0.0)
-        tension = self.servo.tensions(time, state.q, state.v, asked, longer)
-        return no_inputs(self.model)._replace(wires=tension), Memory(asked, longer, felt, tension)
+        tension = self.servo.tensions(time, q, v, asked, longer)
+        return Control(tension=tension), Memory(asked, longer, felt, tension)
 
     def aim(self, time) -> Float[Array, " 3"]:
         """The point to look at [m]."""
         return jax.vmap(lambda y: jnp.interp(time, self.aim_times, y), 1)(self.aims)
 
 
-def tip_force(model: Model, law: ContactLaw, wall: Box, q, v) -> Float[Array, ""]:
+def tip_force(arm: Arm, law: ContactLaw, wall: Box, q, v) -> Float[Array, ""]:
     """What a force sensor at a limb's round tip feels of a wall [N]."""
-    place, velocity = jax.jvp(lambda q: kinematics.tip_pose(model.arm, q).position, (q,), (v,))
+    place, velocity = jax.jvp(lambda q: kinematics.tip_pose(arm, q).position, (q,), (v,))
     surface = wall.distance_and_normal(place)
-    depth = model.arm.section.radius_tip[-1] - surface.distance
+    depth = arm.section.radius_tip[-1] - surface.distance
     return law.pressed(depth, small.dot(surface.normal, velocity))[0]
 
 
@@ -132,31 +139,28 @@ def reach(run: Run) -> Outcome:
     dt, seconds = 1e-3 * set_.dt_ms, set_.seconds
     every = _every(set_)
     with run.compiling("planning"):
-        pilots, starts = _plan(run)
-    rows: dict[str, Rows] = {}
+        systems, pilots, starts = _plan(run)
+    rows: dict[str, Trajectory] = {}
     for i, name in enumerate(_LIMBS):
-        pilot = pilots[name]
+        system, pilot, state = systems[name], pilots[name], starts[name]
         if name == "light":  # follows what the camera arm looks at
-            times, aims = rows["camera"].time, camera_aims(pilots["camera"].model, rows["camera"].state.q, _LOOKED_AT)
+            times, aims = rows["camera"].time, camera_aims(pilots["camera"].arm, rows["camera"].state.q, _LOOKED_AT)
             pilot = eqx.tree_at(lambda p: (p.aim_times, p.aims), pilot, (jnp.asarray(times), jnp.asarray(aims)))
-        simulation = Simulation(pilot.model, dt, LinearImplicitEuler())
-        state = rest_state(pilot.model, starts[name])
+        simulation = Simulation(system, pilot, dt, stepper=LinearImplicitEuler(), every=every)
         with run.compiling(f"compiling the {name}'s motion"):
-            simulation.compile(seconds, pilot, state, every=every)
+            simulation.compile(seconds, state)
         with run.timed():
-            rows[name] = simulation.run(
+            rows[name] = simulation(
                 seconds,
-                pilot,
-                state,
-                every=every,
+                state=state,
                 on_progress=lambda done, i=i, name=name: run.progress(name, (i + done) / len(_LIMBS)),
             )
     with run.compiling("looking back"):
-        seen = look({name: pilot.model for name, pilot in pilots.items()}, rows, _LOOKED_AT)
+        seen = look(systems, rows, _LOOKED_AT)
     with run.timed():
         _record(run, rows, seen)
     title = f"squid-reach: {run.limbed.name}"
-    arms = {name: pilots[name].model.arm for name in _LIMBS}
+    arms = {name: pilots[name].arm for name in _LIMBS}
     scene = drawing.Scene(arms, _BAR, _OBSTACLES, pilots["palpation"].wall)
     return Outcome(
         metrics_of(rows, seen, set_.press_n, _PRESSES),
@@ -168,12 +172,11 @@ def reach(run: Run) -> Outcome:
     )
 
 
-def _plan(run: Run) -> tuple[dict[str, Pilot], dict[str, Array]]:
-    """The controllers of all limbs, and the coordinates in which the limbs rest at the start."""
+def _plan(run: Run) -> tuple[dict[str, System], dict[str, Pilot], dict[str, State]]:
+    """All limbs in the sea, their controllers, and the states in which they rest at the start."""
     set_ = run.settings
     specs = {name: _spec(name, set_.pieces) for name in _LIMBS}
-    weight = tuple(np.array(GRAVITY) * (1.0 - WATER / ECOFLEX.density))
-    known = {name: robot_model(_on_body(specs[name]), gravity=weight) for name in _LIMBS}
+    known = {name: _in_water(specs[name]) for name in _LIMBS}
     # The palpation arm keeps its tip level and drawn in; let go, it goes straight out.
     ahead = TipTask(place=_PALPATION, look_at=(1e3, *_PALPATION[1:]), place_counts=np.array([0.0, 1.0, 1.0]))
     first = np.array([0.3, 0.3, 3.0, 3.0, 0.3, 0.3, 0.3, 0.3])
@@ -186,7 +189,7 @@ def _plan(run: Run) -> tuple[dict[str, Pilot], dict[str, Array]]:
     views = {name: plan_tension(known[name], task, guess, least=_PRETENSION) for name in ("camera", "light")}
     over, last = np.array(_OVER), set_.seconds
     around = over + np.eye(8)[4] * (set_.grip_n - over[4])
-    low = {name: np.full(len(model.wires.course.ends_at), _PRETENSION) for name, model in known.items()}  # type: ignore[union-attr]
+    low = {name: np.full(len(robot.tendons.ends_at), _PRETENSION) for name, robot in known.items()}
     courses = {
         "grasper": [(_REACHED, over), (_WRAPPED, around), (last, around)],
         "palpation": [(_REACHED, drawn_in.tension), (_WRAPPED, drawn_in.tension), (last, drawn_in.tension)],
@@ -196,13 +199,13 @@ def _plan(run: Run) -> tuple[dict[str, Pilot], dict[str, Array]]:
     # What moves is softer or stiffer than what the controller knows.
     law = ContactLaw(set_.contact_stiffness, damping=1.0, friction=set_.friction, slip_speed=2e-4)
     round_ones = [Capsule(a=a, b=b, radius=radius) for a, b, radius in (_BAR, *_OBSTACLES)]
-    sea = Together((Water(WATER, added_mass=1.0), Contacts(law, [*round_ones, wall])))
+    sea = (Water(WATER, added_mass=1.0), Obstacles(law, [*round_ones, wall]))
     # Four tendons that are let out by a length push by four springs k.
     release = _PRESS_RATE / (4.0 * _STIFFNESS)
-    pilots, starts = {}, {}
+    systems, pilots, starts = {}, {}, {}
     for name in _LIMBS:
-        real = _on_body(_softer(specs[name], set_.softer_percent))
-        model = robot_model(real, gravity=weight, skin_points=_SKIN_POINTS, surroundings=sea)
+        real = _softer(specs[name], set_.softer_percent)
+        systems[name] = System(_on_body(real, skin_points=_SKIN_POINTS), sea)
         course = make_course(known[name], [(0.0, low[name]), *courses[name]])
         motor = (jnp.asarray(x) for x in (_STIFFNESS, _BEND_DAMPING, _STRETCH_DAMPING, _MOST))
         servo = TendonServo(known[name], course, *motor)
@@ -212,10 +215,10 @@ def _plan(run: Run) -> tuple[dict[str, Pilot], dict[str, Array]]:
             gaze = make_gaze(known[name], view.q, view.sensitivity, _LOOKED_AT, _STIFFNESS, _GAZE_RATE)
         times = jnp.arange(round(last / (1e-3 * set_.dt_ms)) // _every(set_) + 1.0)
         aims = jnp.broadcast_to(jnp.array(_LOOKED_AT), (len(times), 3))
-        out = jnp.asarray(release if name == "palpation" else 0.0)
-        pilots[name] = Pilot(model, servo, gaze, times, aims, wall, law, jnp.asarray(set_.press_n), out)
-        starts[name] = jnp.asarray(rest_under(robot_model(real, gravity=weight), low[name]).q)
-    return pilots, starts
+        press = jnp.asarray(set_.press_n), jnp.asarray(release if name == "palpation" else 0.0)
+        pilots[name] = Pilot(systems[name].robot.arm, servo, gaze, times, aims, wall, law, *press)
+        starts[name] = systems[name].rest(rest_under(_in_water(real), low[name]).q)
+    return systems, pilots, starts
 
 
 def _every(set_) -> int:
@@ -229,11 +232,16 @@ def _spec(name: str, pieces: int) -> RobotSpec:
     return limb.cut(2 * pieces // len(limb.segments))
 
 
-def _on_body(spec: RobotSpec) -> Robot:
+def _on_body(spec: RobotSpec, **options) -> Robot:
     """A limb at its place on the squid's body, in the world."""
-    robot = build_robot(spec)
-    place = base_pose(squid().base) @ robot.arm.T_world_base
-    return eqx.tree_at(lambda robot: robot.arm.T_world_base, robot, place)
+    limb = build_arm(spec, **options)
+    place = base_pose(squid().base) @ limb.arm.T_world_base
+    return single_arm(eqx.tree_at(lambda limb: limb.arm.T_world_base, limb, place), name=spec.name)
+
+
+def _in_water(spec: RobotSpec) -> Robot:
+    """A limb on the body with its weight in water, for statics."""
+    return System(_on_body(spec), [Water(WATER)]).robot
 
 
 def _softer(spec: RobotSpec, percent: float) -> RobotSpec:
@@ -242,7 +250,7 @@ def _softer(spec: RobotSpec, percent: float) -> RobotSpec:
     return replace(spec, material=replace(spec.material, youngs_modulus=modulus))
 
 
-def _record(run: Run, rows: dict[str, Rows], seen: Watched) -> None:
+def _record(run: Run, rows: dict[str, Trajectory], seen: Watched) -> None:
     """Record all limbs."""
     variables = [
         *(

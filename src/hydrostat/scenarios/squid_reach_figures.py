@@ -8,9 +8,9 @@ import numpy as np
 
 from hydrostat.bodies import Arm
 from hydrostat.mechanics import kinematics
+from hydrostat.results.trajectory import Trajectory
 from hydrostat.robots.limbed import BodySpec
 from hydrostat.scenarios.replaying import cylinder, tube_of
-from hydrostat.stepping import Rows
 from hydrostat.surroundings import Box
 from hydrostat.viewer import Line, Tube, write_replay
 
@@ -28,7 +28,7 @@ class Scene(NamedTuple):
     wall: Box
 
 
-def draw(path: Path, rows: dict[str, Rows], seen, scene: Scene, press: float, title: str) -> None:
+def draw(path: Path, rows: dict[str, Trajectory], seen, scene: Scene, press: float, title: str) -> None:
     """The limbs at a few moments from two sides, what the tips feel and see, and the tensions."""
     from hydrostat.results import figures
 
@@ -85,7 +85,7 @@ def _capsule(axes, first: np.ndarray, second: np.ndarray, radius: float, color: 
     axes.fill(*np.concatenate(outline).T, color=color, alpha=0.6, linewidth=0)
 
 
-def replay(path: Path, rows: dict[str, Rows], scene: Scene, body: BodySpec, title: str) -> None:
+def replay(path: Path, rows: dict[str, Trajectory], scene: Scene, body: BodySpec, title: str) -> None:
     """The limbs, the body, and what is around them."""
     every = rows["palpation"].time
     step = max(1, -(-len(every) // _FRAMES))

@@ -8,14 +8,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from hydrostat.bodies import Arm
 from hydrostat.compiling import quick_jit
 from hydrostat.control.tendon_servo import pointing_error
 from hydrostat.lie import SE3, small
 from hydrostat.mechanics import kinematics
-from hydrostat.mechanics.model import Model, no_inputs
-from hydrostat.stepping import Rows, rest_state
-from hydrostat.stepping.base import nodes_of, positions, velocities
-from hydrostat.surroundings import contact_with_shapes
+from hydrostat.mechanics.state import nodes_of, rest_state
+from hydrostat.results.trajectory import Trajectory
+from hydrostat.surroundings import Obstacles, contact_with_shapes
+from hydrostat.system import System
 
 _TOUCHING = 1e-3  # N: what counts as touching
 _SETTLED_SECONDS = 1.0  # at the end, over which pointing and pressing are judged
@@ -44,15 +45,15 @@ class Watched(NamedTuple):
     """(rows, 4, 3) [m]"""
 
 
-def camera_aims(model: Model, q: Float[Array, "m n k"], looked_at) -> Float[Array, "m 3"]:
+def camera_aims(arm: Arm, q: Float[Array, "m n k"], looked_at) -> Float[Array, "m 3"]:
     """The points in the middle of the camera's picture over time, as far away as what it is to look at."""
-    return _aims(model, jnp.asarray(q), jnp.asarray(looked_at))
+    return _aims(arm, jnp.asarray(q), jnp.asarray(looked_at))
 
 
 @quick_jit
-def _aims(model: Model, q, looked_at) -> Array:
+def _aims(arm: Arm, q, looked_at) -> Array:
     def at(q):
-        tip = kinematics.tip_pose(model.arm, q)
+        tip = kinematics.tip_pose(arm, q)
         return tip.position + small.norm(looked_at - tip.position) * tip.rotation[:, 2]
 
     return jax.lax.map(at, q)
@@ -72,32 +73,32 @@ class _Touch(NamedTuple):
 
 
 @quick_jit
-def _touch(model: Model, q, v) -> _Touch:
+def _touch(system: System, q, v) -> _Touch:
     """How a limb touches what is around it, over rows."""
-    contacts = model.surroundings.parts[1]  # type: ignore[union-attr]
+    robot, around = system.robot, system.part(Obstacles)
+    arm = robot.arm
 
     def at(q, v):
-        state = rest_state(model, q)._replace(v=v)
-        nodes = nodes_of(model, positions(state), velocities(state), no_inputs(model))
-        each = [contact_with_shapes(contacts.law, nodes, [shape])[0] for shape in contacts.shapes]
-        tip = kinematics.tip_pose(model.arm, q)
+        nodes = nodes_of(robot, rest_state(robot, q)._replace(v=v))
+        each = [contact_with_shapes(around.law, nodes, [shape])[0] for shape in around.shapes]
+        tip = kinematics.tip_pose(arm, q)
         depth = jnp.max(jnp.stack([touch.penetration for touch in each]) / nodes.radius)
-        gap = contacts.shapes[0].distance_and_normal(tip.position).distance - model.arm.section.radius_tip[-1]
+        gap = around.shapes[0].distance_and_normal(tip.position).distance - arm.section.radius_tip[-1]
         forces = jnp.stack([small.norm(touch.force) for touch in each])
         return _Touch(nodes.position, nodes.radius, forces, depth, gap, tip)
 
     return jax.lax.map(lambda row: at(*row), (q, v))
 
 
-def look(models: dict[str, Model], rows: dict[str, Rows], looked_at) -> Watched:
+def look(systems: dict[str, System], rows: dict[str, Trajectory], looked_at) -> Watched:
     """What the limbs did, from their rows, beside a bar, obstacles and a wall, in this order."""
     each = {
-        name: _touch(model, jnp.asarray(rows[name].state.q), jnp.asarray(rows[name].state.v))
-        for name, model in models.items()
+        name: _touch(system, jnp.asarray(rows[name].state.q), jnp.asarray(rows[name].state.v))
+        for name, system in systems.items()
     }
     grasper = each["grasper"]
     away = np.asarray(grasper.position) - np.array(looked_at)
-    seen = camera_aims(models["camera"], rows["camera"].state.q, looked_at)
+    seen = camera_aims(systems["camera"].robot.arm, rows["camera"].state.q, looked_at)
     gaps = []
     for a, b in combinations(each.values(), 2):
         apart = np.linalg.norm(np.asarray(a.position)[:, :, None] - np.asarray(b.position)[:, None], axis=-1)
@@ -117,7 +118,7 @@ def look(models: dict[str, Model], rows: dict[str, Rows], looked_at) -> Watched:
     )
 
 
-def metrics_of(rows: dict[str, Rows], seen: Watched, press: float, presses_from: float) -> dict:
+def metrics_of(rows: dict[str, Trajectory], seen: Watched, press: float, presses_from: float) -> dict:
     """How well it went, where a force [N] was to be pressed with from some time on [s]."""
     times, arm = rows["grasper"].time, rows["palpation"].memory
     end = times >= times[-1] - _SETTLED_SECONDS

@@ -5,23 +5,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
 from hydrostat.errors import DivergedError, InputError
 from hydrostat.exporting import load_mujoco, make_twin, place, tips
 from hydrostat.exporting.engine import import_mujoco
-from hydrostat.mechanics import kinematics
-from hydrostat.mechanics.model import GRAVITY, Model
+from hydrostat.mechanics.robot import Robot
 from hydrostat.results import Variable
-from hydrostat.robots.build import Robot, build_robot
+from hydrostat.robots.build import build_robot
 from hydrostat.robots.limbed import LimbedSpec
-from hydrostat.robots.mechanical import robot_model
 from hydrostat.robots.spec import BaseSpec, RobotSpec
 from hydrostat.scenarios.base import Outcome, Run
-from hydrostat.stepping import Simulation, rest_state
+from hydrostat.simulation.simulate import Run as Simulation
 from hydrostat.surroundings import Water
+from hydrostat.system import State, System
 
 _ROW_SECONDS = 0.01  # from row to row
 _SEA_WATER = 1025.0  # kg/m^3, as the exported files have it
@@ -66,18 +64,18 @@ def twin_dynamics(run: Run) -> Outcome:
     if abs(every * dt - _ROW_SECONDS) > 1e-9:
         raise InputError(f"`dt_ms` must divide a row of {1e3 * _ROW_SECONDS:g} ms; got {set_.dt_ms:g} ms")
 
-    models = {
-        "air": robot_model(robot),
-        "water": _wet(robot, set_.added_mass),
-        "water, drag alone": _wet(robot, None),
+    systems = {
+        "air": System(robot),
+        "water": System(robot, [Water(_SEA_WATER, added_mass=set_.added_mass)]),
+        "water, drag alone": System(robot, [Water(_SEA_WATER)]),
     }
     own: dict[str, Motion] = {}
-    for name, model in models.items():
+    for name, system in systems.items():
         with run.compiling(f"compiling for {name}"):
-            simulation, first = Simulation(model, dt), rest_state(model, q)
-            simulation.compile(rows * _ROW_SECONDS, state=first, every=every)
+            simulation, first = Simulation(system, dt=dt, every=every), system.rest(q)
+            simulation.compile(rows * _ROW_SECONDS, first)
         with run.timed():
-            own[name] = _ours(run, name, simulation, first, rows, every)
+            own[name] = _ours(run, name, simulation, first, rows)
     with run.timed():
         twins, twin_dt = {}, 0.0
         for name in ("air", "water"):
@@ -133,24 +131,12 @@ def _bent(robot: Robot, bend_deg: float, azimuth_deg: float) -> jnp.ndarray:
     return jnp.tile(one, (robot.arm.count, 1))
 
 
-def _wet(robot: Robot, added_mass: float | None) -> Model:
-    """The limb in sea water; all of it has one density, so that lift is a share of its weight."""
-    weight = np.array(GRAVITY) * (1.0 - _SEA_WATER / float(robot.arm.material.density[0]))
-    water = Water(_SEA_WATER, added_mass=added_mass)
-    return robot_model(robot, gravity=tuple(weight), skin_points=1, surroundings=water)
-
-
-def _ours(run: Run, name: str, simulation: Simulation, first, rows: int, every: int) -> Motion:
+def _ours(run: Run, name: str, simulation: Simulation, first: State, rows: int) -> Motion:
     """The limb by hydrostat; the clock counts steps alone."""
     start = time.perf_counter()
-    found = simulation.run(
-        rows * _ROW_SECONDS, state=first, every=every, on_progress=lambda done: run.progress(name, done)
-    )
+    found = simulation(rows * _ROW_SECONDS, state=first, on_progress=lambda done: run.progress(name, done))
     wall = time.perf_counter() - start
-    assert isinstance(simulation.model, Model)
-    arm = simulation.model.arm
-    points = jax.jit(jax.vmap(lambda q: kinematics.segment_poses(arm, q).position))(jnp.asarray(found.state.q))
-    return Motion(np.asarray(points), wall)
+    return Motion(np.asarray(found.points), wall)
 
 
 def _mujoco(spec: RobotSpec, each: int, q, rows: int, set_: Any, *, water: bool) -> tuple[Motion, float]:

@@ -7,11 +7,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from hydrostat.bodies import Arm
 from hydrostat.lie import so3
 from hydrostat.mechanics import kinematics
+from hydrostat.mechanics.robot import arms_in_world
 from hydrostat.results import Variable
-from hydrostat.robots.build import Robot
-from hydrostat.robots.build_limbed import Limbed, build_limbed
+from hydrostat.robots.build import build_robot
 from hydrostat.robots.rrp_twin import (
     Frames,
     arc_frame,
@@ -31,23 +32,23 @@ _AZIMUTHS = np.deg2rad([-165.0, -90.0, -5.0, 0.0, 15.0, 30.0, 120.0, 180.0])
 
 def verify(run: Run) -> Outcome:
     """Compare the chains with hydrostat's own arcs, with the printed scheme, and with MuJoCo."""
-    squid, set_ = build_limbed(run.limbed), run.settings
-    poses = [_poses(run, squid, i) for i in range(len(squid.limbs))]
+    arms, set_ = [limb.arm for limb in arms_in_world(build_robot(run.limbed))], run.settings
+    poses = [_poses(run, arm, i) for i, arm in enumerate(arms)]
     with run.compiling("compiling the kinematics"):
-        truths = [_truth(limb, *arcs) for limb, arcs in zip(squid.limbs, poses, strict=True)]
+        truths = [_truth(arm, *arcs) for arm, arcs in zip(arms, poses, strict=True)]
 
     with run.timed():
         counts = range(1, set_.most_sections + 1)
         tip, turn = np.zeros(len(counts)), np.zeros(len(counts))
         for i, count in enumerate(counts):
             run.progress(f"{count} sections", i / len(counts))
-            for limb, arcs, truth in zip(squid.limbs, poses, truths, strict=True):
-                miss, angle = _difference(_chain(limb, *arcs, count), truth)
+            for arm, arcs, truth in zip(arms, poses, truths, strict=True):
+                miss, angle = _difference(_chain(arm, *arcs, count), truth)
                 tip[i], turn[i] = max(tip[i], miss), max(turn[i], angle)
         paper = np.array([_printed(count) for count in counts])
         example = _printed(_EXAMPLE_SECTIONS)
         run.progress("MuJoCo", 1.0)
-        mujoco = _mujoco(run, squid, poses, truths)
+        mujoco = _mujoco(run, arms, poses, truths)
         _record(run, np.array(counts, float), tip, turn, paper)
 
     metrics = {
@@ -68,36 +69,36 @@ def verify(run: Run) -> Outcome:
     )
 
 
-def _poses(run: Run, squid: Limbed, index: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _poses(run: Run, arm: Arm, index: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Angle, azimuth and length of every segment of a limb, (poses, segments): a grid, its segments shuffled."""
-    limb, spec = squid.limbs[index], run.limbed.limbs[index]
+    spec = run.limbed.limbs[index]
     most = np.deg2rad(spec.most_bend_deg)
     # Both signs, straight, and nearly straight.
     bends = np.concatenate([np.linspace(-most, most, run.settings.bends), [0.0, 1e-9, -1e-5]])
     low, high = spec.length_range
     grid = np.stack(np.meshgrid(bends, _AZIMUTHS, np.linspace(low, high, 3), indexing="ij"), -1).reshape(-1, 3)
     rng = np.random.default_rng([run.seed, index])
-    orders = [np.arange(len(grid)), *(rng.permutation(len(grid)) for _ in range(limb.arm.count - 1))]
+    orders = [np.arange(len(grid)), *(rng.permutation(len(grid)) for _ in range(arm.count - 1))]
     theta, phi, stretch = np.moveaxis(np.stack([grid[order] for order in orders], 1), -1, 0)
-    return theta, phi, stretch * np.asarray(limb.arm.segments.length)
+    return theta, phi, stretch * np.asarray(arm.segments.length)
 
 
-def _configurations(limb: Robot, theta, phi, length) -> np.ndarray:
+def _configurations(arm: Arm, theta, phi, length) -> np.ndarray:
     """Our coordinates of the poses, (poses, segments, 3)."""
     arc = Arc(*(jnp.asarray(x) for x in (theta, phi, length)))
-    return np.asarray(jax.vmap(limb.arm.segments.from_arc)(arc))  # type: ignore[attr-defined]
+    return np.asarray(jax.vmap(arm.segments.from_arc)(arc))  # type: ignore[attr-defined]
 
 
-def _truth(limb: Robot, theta, phi, length) -> Frames:
+def _truth(arm: Arm, theta, phi, length) -> Frames:
     """The limb's tips in the world, by the exponential of its strains."""
-    q = jnp.asarray(_configurations(limb, theta, phi, length))
-    tips = kinematics.tip_poses(limb.arm, q)
+    q = jnp.asarray(_configurations(arm, theta, phi, length))
+    tips = kinematics.tip_poses(arm, q)
     return Frames(np.asarray(tips.rotation), np.asarray(tips.position))
 
 
-def _chain(limb: Robot, theta, phi, length, count: int) -> Frames:
+def _chain(arm: Arm, theta, phi, length, count: int) -> Frames:
     """The tips of the chains of so many sections for each segment."""
-    base = limb.arm.T_world_base
+    base = arm.T_world_base
     frame = Frames(np.asarray(base.rotation), np.asarray(base.position))
     for i in range(theta.shape[1]):
         joints = joints_of_arc(theta[:, i], phi[:, i], length[:, i], count)
@@ -119,7 +120,7 @@ def _printed(count: int) -> tuple[float, float]:
     return _difference(found, arc_frame(*_EXAMPLE, torsion_free=False))
 
 
-def _mujoco(run: Run, squid: Limbed, poses, truths) -> tuple[float, float] | None:
+def _mujoco(run: Run, arms: list[Arm], poses, truths) -> tuple[float, float] | None:
     """The same for the exported robot by MuJoCo's own forward kinematics; None where it is not installed."""
     if importlib.util.find_spec("mujoco") is None:
         return None
@@ -127,12 +128,12 @@ def _mujoco(run: Run, squid: Limbed, poses, truths) -> tuple[float, float] | Non
 
     twin = make_twin(run.limbed, run.settings.mujoco_sections, "rrp")
     model, data = load_mujoco(twin)
-    shapes = [_configurations(limb, *arcs) for limb, arcs in zip(squid.limbs, poses, strict=True)]
-    found: list[list] = [[] for _ in squid.limbs]
+    shapes = [_configurations(arm, *arcs) for arm, arcs in zip(arms, poses, strict=True)]
+    found: list[list] = [[] for _ in arms]
     for pose in range(min(map(len, shapes))):
         place(model, data, twin, *(shape[pose] for shape in shapes))
-        for limb, tip in zip(found, tips(data, twin), strict=True):
-            limb.append(tip)
+        for own, tip in zip(found, tips(data, twin), strict=True):
+            own.append(tip)
     worst = [
         _difference(Frames(*map(np.array, zip(*tip, strict=True))), Frames(*(part[: len(tip)] for part in truth)))
         for tip, truth in zip(found, truths, strict=True)

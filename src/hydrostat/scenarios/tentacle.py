@@ -10,7 +10,8 @@ import numpy as np
 from hydrostat.control.shapes import configuration
 from hydrostat.control.wire_motion import WireModel, bend_vectors
 from hydrostat.mechanics import kinematics
-from hydrostat.robots.build import Robot, build_robot
+from hydrostat.mechanics.robot import Robot
+from hydrostat.robots.build import build_robot
 from hydrostat.robots.spec import RobotSpec
 from hydrostat.viewer import Line, Tube, write_replay
 

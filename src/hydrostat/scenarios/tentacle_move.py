@@ -48,7 +48,7 @@ def move(run: Run) -> Outcome:
             for way in WAYS
         }
         motion = motions[_key(kinds, own)][set_.way]
-        motor = own.robot.require_motor()
+        motor = own.robot.motor
         run.progress("pulses", 0.6)
         trains = pulse_trains(motion.course, motion.duration, motor.step, len(own.robot.tendons.ends_at))
         files = _write_motor_files(run, motion, trains)
@@ -96,7 +96,7 @@ def _plan(kind: Variant, start, goal, run: Run) -> dict[str, WireMotion]:
         "constant_speed": constant_speed_motion(kind.model, start, goal, set_.seconds),
         "smooth": smooth_motion(
             kind.model,
-            kind.robot.require_motor(),
+            kind.robot.motor,
             start,
             goal,
             set_.seconds,
@@ -110,7 +110,7 @@ def _shortest(own: Variant, start, goal, run: Run) -> float:
     """The least time that the motors need for the smooth way [s]."""
     set_ = run.settings
     bound = 1e-3 * set_.compression_bound_mm
-    return smooth_motion(own.model, own.robot.require_motor(), start, goal, None, set_.profile, bound).duration
+    return smooth_motion(own.model, own.robot.motor, start, goal, None, set_.profile, bound).duration
 
 
 def _round_trip_error(kind: Variant, count: int) -> float:
@@ -152,11 +152,11 @@ def _tip_rates(robot, lengths):
 def _tip_error(own: Variant, motion: WireMotion, trains: list[PulseTrain], goal) -> tuple[float, float]:
     """Distance of the tip from its goal when the motors have stopped, and the bound that whole steps leave [m]."""
     first = motion.lengths(np.zeros(1))[0]
-    lengths = first + own.robot.require_motor().step * np.array([train.net for train in trains])
+    lengths = first + own.robot.motor.step * np.array([train.net for train in trains])
     wanted = own.model.lengths(goal[None])[0]
     reached, _ = _tip_rates(own.robot, lengths)
     target, rates = _tip_rates(own.robot, wanted)
-    bound = float(jnp.sum(small.norm(rates.T))) * own.robot.require_motor().step / 2.0
+    bound = float(jnp.sum(small.norm(rates.T))) * own.robot.motor.step / 2.0
     return float(np.linalg.norm(reached - target)), bound
 
 
@@ -181,7 +181,7 @@ def _record(run: Run, own: Variant, motion: WireMotion, trains: list[PulseTrain]
     first = motion.lengths(np.zeros(1))[0]
     sums = [np.concatenate([[0], np.cumsum(t.directions, dtype=np.int64)]) for t in trains]
     pulses = np.stack([s[np.searchsorted(t.times, times, "right")] for s, t in zip(sums, trains, strict=True)], -1)
-    shapes = own.model.shapes(first + own.robot.require_motor().step * pulses)
+    shapes = own.model.shapes(first + own.robot.motor.step * pulses)
     positions, _ = centrelines(own.robot, shapes.bend)
     variables = [
         Variable("bend_wanted", ("segment", "component"), (count, 2), "rad", "theta (cos alpha, sin alpha) wanted"),

@@ -12,8 +12,9 @@ from hydrostat.actuation import shape_from_lengths
 from hydrostat.control.shapes import configuration
 from hydrostat.control.wire_motion import WireModel
 from hydrostat.mechanics import kinematics
+from hydrostat.mechanics.robot import Robot
 from hydrostat.results import Variable
-from hydrostat.robots.build import Robot, build_robot
+from hydrostat.robots.build import build_robot
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.tentacle import pairs_to_bends, replay
 
@@ -36,7 +37,7 @@ def repeatability(run: Run) -> Outcome:
     with run.compiling("compiling the wires"):
         lengths = model.lengths(wanted[None])[0]
         home = model.lengths(np.zeros_like(wanted)[None])[0]
-        quantised = home + robot.require_motor().step * np.round((lengths - home) / robot.require_motor().step)
+        quantised = home + robot.motor.step * np.round((lengths - home) / robot.motor.step)
         directions, rates = _link_directions(robot, wanted)
         _angle_errors(robot, directions, np.zeros((_BLOCK, len(lengths))) + quantised)
 

@@ -13,8 +13,9 @@ from hydrostat.control.shapes import CurveFit, configuration, fit_curve, fit_pos
 from hydrostat.errors import InputError
 from hydrostat.lie import SE3
 from hydrostat.mechanics import kinematics
+from hydrostat.mechanics.robot import Robot
 from hydrostat.results import Variable
-from hydrostat.robots.build import Robot, build_robot
+from hydrostat.robots.build import build_robot
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.tentacle import boundaries, centrelines, pairs_to_bends, replay
 

@@ -14,19 +14,20 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from hydrostat.compiling import quick_jit
+from hydrostat.control.base import Controller
 from hydrostat.control.wire_motion import WireModel, WireMotion, constant_speed_motion, smooth_motion, stepped_motion
 from hydrostat.errors import InputError
 from hydrostat.lie import small, so3
 from hydrostat.mechanics import kinematics
-from hydrostat.mechanics.model import Inputs, Model, no_inputs
+from hydrostat.mechanics.robot import Robot
 from hydrostat.mechanics.statics import equilibrium
-from hydrostat.results import Variable
+from hydrostat.results import Trajectory, Variable
 from hydrostat.robots.build import build_robot
-from hydrostat.robots.mechanical import robot_model
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.replaying import replay_arm
 from hydrostat.scenarios.tentacle import pairs_to_bends
-from hydrostat.stepping import Rows, Simulation, rest_state
+from hydrostat.simulation.simulate import Run as Simulation
+from hydrostat.system import Control, State, System
 
 WAYS = ("stepped", "constant_speed", "smooth")
 _FRAME_SECONDS = 0.008  # from row to row: the paper's camera took 125 frames a second
@@ -34,21 +35,30 @@ _TABLE_SECONDS = 1e-3  # between the lengths that the motors' course is tabulate
 
 
 class WireCourse(eqx.Module):
-    """Inputs whose wires follow a table of lengths."""
+    """The lengths of the wires over time, by a table."""
 
-    inputs: Inputs
     table: Float[Array, "m w"]
     """Lengths [m], every `interval` from time 0; the last one holds from there on."""
     interval: Float[Array, ""]
 
-    def __call__(self, time, state) -> Inputs:
-        """The inputs at a time, the lengths between rows of the table taken linearly."""
-        del state
+    def __call__(self, time) -> Control:
+        """The lengths at a time, between rows of the table taken linearly."""
         place = jnp.clip(time / self.interval, 0.0, len(self.table) - 1.000001)
         row = place.astype(int)
         share = place - row
         lengths = (1.0 - share) * self.table[row] + share * self.table[row + 1]
-        return self.inputs._replace(wires=lengths)
+        return Control(length=lengths)
+
+
+class Follow(Controller):
+    """The wires follow a course, within steps too."""
+
+    course: WireCourse
+
+    def __call__(self, time, observation, memory):
+        """The course as a function of time."""
+        del time, observation
+        return self.course, memory
 
 
 def vibration(run: Run) -> Outcome:
@@ -62,41 +72,43 @@ def vibration(run: Run) -> Outcome:
         )
     start = pairs_to_bends(set_.start_alpha_deg, set_.start_theta_deg)
     goal = pairs_to_bends(set_.goal_alpha_deg, set_.goal_theta_deg)
-    rigid, cut = build_robot(run.robot), build_robot(run.robot.cut(set_.pieces, ("bend_x", "bend_y", "twist")))
+    rigid = build_robot(run.robot)
     wires = WireModel(rigid.arm, rigid.tendons)
-    model = robot_model(cut, drive="length", wire_stiffness=set_.wire_stiffness_n, points=2)
+    options = {"drive": "length", "wire_stiffness": set_.wire_stiffness_n, "points": 2}
+    system = System(build_robot(run.robot.cut(set_.pieces, ("bend_x", "bend_y", "twist")), **options))
+    robot = system.robot
     seconds = set_.seconds + set_.seconds_after
 
     with run.compiling("planning and compiling"):
         motions = {
             "stepped": stepped_motion(wires, start, goal, set_.seconds, set_.step_rad),
             "constant_speed": constant_speed_motion(wires, start, goal, set_.seconds),
-            "smooth": smooth_motion(wires, rigid.require_motor(), start, goal, set_.seconds),
+            "smooth": smooth_motion(wires, rigid.motor, start, goal, set_.seconds),
         }
-        courses = {way: _course(model, motion, set_.pretension_n, seconds) for way, motion in motions.items()}
-        first = _first_state(model, courses["smooth"], start, set_.pieces)
-        simulation = Simulation(model, dt)
-        simulation.compile(seconds, courses["smooth"], first, every=every)
+        courses = {way: _course(robot, motion, set_.pretension_n, seconds) for way, motion in motions.items()}
+        first = _first_state(system, courses["smooth"], start, set_.pieces)
+        simulations = {way: Simulation(system, Follow(course), dt, every=every) for way, course in courses.items()}
+        simulations["smooth"].compile(seconds, first)
 
-    rows: dict[str, Rows] = {}
+    rows: dict[str, Trajectory] = {}
     per_way = -(-round(seconds / dt) // every) + 1
-    with run.timed(), _recorder(run, model, len(start), per_way) as recorder:
+    with run.timed(), _recorder(run, robot, len(start), per_way) as recorder:
         for number, way in enumerate(WAYS):
 
-            def keep(part: Rows, number=number, recorder=recorder):
+            def keep(part: Trajectory, number=number, recorder=recorder):
                 recorder.append(
                     recorder.rows + np.arange(len(part.time)),
                     time=part.time,
                     way=np.full(len(part.time), number),
-                    turn=np.asarray(_turns(model, set_.pieces, part.state.q)),
-                    strain=part.state.q,
+                    turn=np.asarray(_turns(robot, set_.pieces, part.q)),
+                    strain=part.q,
                 )
 
             def show(done: float, number=number, way=way):
                 run.progress(way.replace("_", " "), (number + done) / len(WAYS))
 
-            rows[way] = simulation.run(seconds, courses[way], first, every=every, on_rows=keep, on_progress=show)
-    turns = {way: np.asarray(_turns(model, set_.pieces, rows[way].state.q)) for way in WAYS}
+            rows[way] = simulations[way](seconds, state=first, on_rows=keep, on_progress=show)
+    turns = {way: np.asarray(_turns(robot, set_.pieces, rows[way].q)) for way in WAYS}
     times = rows["smooth"].time
 
     meant = {way: _wanted(motion.wanted(np.minimum(times, motion.duration))) for way, motion in motions.items()}
@@ -117,50 +129,50 @@ def vibration(run: Run) -> Outcome:
     return Outcome(
         metrics,
         figure=lambda path: _draw(path, times, turns, swings, set_.seconds, title),
-        replay=lambda path: replay_arm(path, cut.arm, times, rows["stepped"].state.q, f"{title}, stepped"),
+        replay=lambda path: replay_arm(path, robot.arm, times, rows["stepped"].q, f"{title}, stepped"),
         sim_seconds=seconds * len(WAYS),
         dt=dt,
         steps=round(seconds / dt) * len(WAYS),
     )
 
 
-def _recorder(run: Run, model: Model, segments: int, per_way: int):
+def _recorder(run: Run, robot: Robot, segments: int, per_way: int):
     """A recorder of all three ways, one after the other."""
     variables = [
         Variable("time", (), (), "s", "since the move began"),
         Variable("way", (), (), "1", f"which way: {', '.join(f'{i} {way}' for i, way in enumerate(WAYS))}"),
         Variable("turn", ("segment", "component"), (segments, 3), "rad", "rotation vector of each segment"),
-        Variable("strain", ("piece", "mode"), model.stiffness.shape, "1/m", "curvatures and twist of each piece"),
+        Variable("strain", ("piece", "mode"), robot.one.stiffness.shape, "1/m", "curvatures and twist of each piece"),
     ]
     attributes = {"scenario": "tentacle-vibration", "robot": run.robot.name}
     return run.recorder(variables, per_way * len(WAYS), axis="row", axis_unit="1", attributes=attributes)
 
 
-def _course(model: Model, motion: WireMotion, pretension: float, seconds: float) -> WireCourse:
+def _course(robot: Robot, motion: WireMotion, pretension: float, seconds: float) -> WireCourse:
     """The wires' lengths over time: those of the move, drawn in a little so that every wire is taut."""
-    assert model.wires is not None
-    assert model.wires.stiffness is not None
+    assert robot.one.wires is not None
+    assert robot.one.wires.stiffness is not None
     times = np.arange(0.0, seconds + 2 * _TABLE_SECONDS, _TABLE_SECONDS)
     lengths = motion.lengths(np.minimum(times, motion.duration))
-    drawn = lengths - pretension / np.asarray(model.wires.stiffness)
-    return WireCourse(no_inputs(model), jnp.asarray(drawn), jnp.asarray(_TABLE_SECONDS))
+    drawn = lengths - pretension / np.asarray(robot.one.wires.stiffness)
+    return WireCourse(jnp.asarray(drawn), jnp.asarray(_TABLE_SECONDS))
 
 
-def _first_state(model: Model, course: WireCourse, start: np.ndarray, pieces: int):
+def _first_state(system: System, course: WireCourse, start: np.ndarray, pieces: int) -> State:
     """The robot at rest before the move."""
     bends = jnp.asarray(np.repeat(start, pieces, 0) / pieces)
-    length = model.arm.segments.length
+    length = system.robot.arm.segments.length
     guess = jnp.stack([-bends[:, 1] / length, bends[:, 0] / length, jnp.zeros_like(length)], -1)
-    found = equilibrium(model, course(jnp.asarray(0.0), None), guess)
-    return rest_state(model, found.q)
+    inputs = system.inputs_at(system.rest(), course(jnp.asarray(0.0)))
+    return system.rest(equilibrium(system.robot, inputs, guess).q)
 
 
 @quick_jit
-def _turns(model: Model, pieces: int, q) -> Float[Array, "m n 3"]:
+def _turns(robot: Robot, pieces: int, q) -> Float[Array, "m n 3"]:
     """The rotation vector of every segment from its base to its end [rad]."""
 
     def one(q):
-        ends = kinematics.segment_poses(model.arm, q).rotation[::pieces]
+        ends = kinematics.segment_poses(robot.arm, q).rotation[::pieces]
         return so3.log(small.matmul(jnp.swapaxes(ends[:-1], -1, -2), ends[1:]))
 
     return jax.vmap(one)(jnp.asarray(q))

@@ -13,15 +13,14 @@ from hydrostat.errors import DivergedError, InputError
 from hydrostat.lie import SE3, so3
 from hydrostat.results import figures
 from hydrostat.scenarios.base import Outcome, Run
+from hydrostat.scenarios.track_goals import Goals, plan_goals
 from hydrostat.scenarios.track_switching import run_switching
 from hydrostat.scenarios.tracking import (
-    Goals,
     Platforms,
     check_gain,
     draw_tracking,
     examine,
     law_of,
-    plan_goals,
     platforms,
     reach_of,
     record,

@@ -12,20 +12,17 @@ from hydrostat.control.paths import PAPER_PATHS, curve_through, read_points
 from hydrostat.control.resolved_rate import Law, Posture
 from hydrostat.control.tracking import follow
 from hydrostat.errors import InputError
-from hydrostat.mechanics.model import GRAVITY, Model, make_model
+from hydrostat.mechanics.model import GRAVITY
+from hydrostat.mechanics.robot import Robot
 from hydrostat.results import Recorder, Variable, figures
+from hydrostat.results.trajectory import Trajectory
+from hydrostat.robots.build import build_robot
+from hydrostat.robots.spec import RobotSpec
 from hydrostat.scenarios.base import Outcome, Run
-from hydrostat.scenarios.tracking import (
-    Goals,
-    Platforms,
-    draw_tracking,
-    examine,
-    limits_of,
-    plan_goals,
-    platforms,
-    replay_tracking,
-)
-from hydrostat.stepping import Rows, Simulation, State
+from hydrostat.scenarios.track_goals import Goals, plan_goals
+from hydrostat.scenarios.tracking import Platforms, draw_tracking, examine, limits_of, platforms, replay_tracking
+from hydrostat.simulation.simulate import Run as Simulation
+from hydrostat.system import System
 
 _EVERY = 5  # steps from row to row
 _TRACKING_GAIN = 100.0  # 1/s, of the planned motion
@@ -37,8 +34,8 @@ def dynamics(run: Run) -> Outcome:
     settings, dt = run.settings, 1e-3 * run.settings.dt_ms
     arm = platforms(run.robot)
     curve = curve_through(read_points(settings.file, least=2)) if settings.file else PAPER_PATHS[settings.path]
-    known = _known_model(arm, settings.gravity)
-    real = with_payload(known, settings.payload_kg)
+    known = _known(run.robot, settings.gravity)
+    real = with_payload(known.robot, settings.payload_kg)
     goals = plan_goals(arm, curve, settings.approach_seconds, settings.seconds, dt, "free")
     with run.compiling("planning"):
         plan = _plan(arm, goals, dt)
@@ -49,19 +46,25 @@ def dynamics(run: Run) -> Outcome:
             f"the path must be one that the legs are strong enough for; it takes {np.abs(needed).max():.0f} N of one, "
             f"and they have {strongest:g} N: give it more time, or less payload"
         )
-    gains = (settings.bandwidth, _INTEGRAL_SHARE, 1e-3 * settings.learning_ms)
-    controller = ComputedTorque(known, limits_of(arm), plan, *(jnp.asarray(gain, float) for gain in gains))
-    simulation = Simulation(real, dt)
-    seconds, start = float(goals.times[-1]), State(plan.q[0], plan.v[0], arm.base, jnp.zeros(6))
+    controller = ComputedTorque(
+        plan,
+        known.robot,
+        bandwidth=settings.bandwidth,
+        integral_share=_INTEGRAL_SHARE,
+        learning_time=1e-3 * settings.learning_ms,
+    )
+    system = System(real, gravity=known.gravity)
+    simulation = Simulation(system, controller, dt, every=_EVERY)
+    seconds, start = float(goals.times[-1]), system.rest(plan.q[0], plan.v[0])
     with run.compiling("compiling the arm"):
-        simulation.compile(seconds, controller, start, every=_EVERY)
+        simulation.compile(seconds, start)
 
     # The last row may lie a little beyond the path's end, where the tip stays.
     row_count = -(-(len(goals.times) - 1) // _EVERY) + 1
     wanted = np.asarray(goals.poses.position)[np.minimum(np.arange(row_count) * _EVERY, len(goals.times) - 1)]
     with run.timed(), _recorder(run, arm, row_count) as recorder:
 
-        def keep(rows: Rows) -> None:
+        def keep(rows: Trajectory) -> None:
             q = np.array(rows.state.q)
             recorder.append(
                 rows.time,
@@ -73,14 +76,7 @@ def dynamics(run: Run) -> Outcome:
                 tip_wanted=wanted[np.round(rows.time / (_EVERY * dt)).astype(int)],
             )
 
-        rows = simulation.run(
-            seconds,
-            controller,
-            start,
-            every=_EVERY,
-            on_rows=keep,
-            on_progress=lambda done: run.progress("moving", done),
-        )
+        rows = simulation(seconds, state=start, on_rows=keep, on_progress=lambda done: run.progress("moving", done))
 
     T = arm.segments.pose(jnp.asarray(rows.state.q), 1.0)
     turns = np.asarray(jax.vmap(arm.segments.twist_rates)(jnp.asarray(rows.state.q)))
@@ -90,10 +86,11 @@ def dynamics(run: Run) -> Outcome:
     forces = np.asarray(rows.memory.forces)[1:]
     radial = [np.asarray(side) for side in radial_forces(arm.segments, T[1:], jnp.asarray(forces))]
     settled = np.asarray(rows.memory.payload)[begun:]
+    masses = known.robot.one
     metrics = {
         "tracking_rmse_percent": 100.0 * float(np.sqrt(np.mean(miss[begun:] ** 2))) / arm.length,
         "tracking_max_mm": 1e3 * float(miss[begun:].max()),
-        "arm_mass_kg": float(jnp.sum(known.inertia[..., 3]) + jnp.sum(known.lump_inertia[:, 3])),
+        "arm_mass_kg": float(jnp.sum(masses.inertia[..., 3]) + jnp.sum(masses.lump_inertia[:, 3])),
         "payload_kg": settings.payload_kg,
         "payload_estimate_kg": float(np.mean(settled)),
         "leg_force_max_n": float(np.abs(forces).max()),
@@ -133,11 +130,9 @@ def dynamics(run: Run) -> Outcome:
     )
 
 
-def _known_model(arm: Platforms, gravity: bool) -> Model:
+def _known(spec: RobotSpec, gravity: bool) -> System:
     """The arm as its controller knows it, with room for a payload at its tip."""
-    masses = [*zip(arm.robot.masses.places, arm.robot.masses.mass, arm.robot.masses.inertia, strict=True), (1.0, 0.0)]
-    weight = GRAVITY if gravity else (0.0, 0.0, 0.0)
-    return make_model(arm.robot.arm, gravity=weight, plates=arm.robot.plates, lumps=masses)
+    return System(build_robot(spec, lumps=[(1.0, 0.0)]), gravity=GRAVITY if gravity else (0.0, 0.0, 0.0))
 
 
 def _plan(arm: Platforms, goals: Goals, dt: float) -> Plan:
@@ -154,9 +149,9 @@ def _plan(arm: Platforms, goals: Goals, dt: float) -> Plan:
 
 
 @quick_jit
-def _along(model: Model, plan: Plan, rows):
+def _along(robot: Robot, plan: Plan, rows):
     """The legs' forces by inverse dynamics at rows of a plan."""
-    return jax.lax.map(lambda row: inverse_dynamics(model, plan, row), rows)
+    return jax.lax.map(lambda row: inverse_dynamics(robot, plan, row), rows)
 
 
 def _tips(arm: Platforms, q: np.ndarray) -> np.ndarray:

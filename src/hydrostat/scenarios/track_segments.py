@@ -8,7 +8,7 @@ from hydrostat.control.paths import PAPER_PATHS
 from hydrostat.errors import InputError
 from hydrostat.results import figures
 from hydrostat.robots.spec import RobotSpec
-from hydrostat.robots.stewart_arm import stewart_arm
+from hydrostat.robots.specs.stewart_arm import stewart_arm
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.track_switching import Switching, run_switching
 from hydrostat.scenarios.tracking import draw_platforms, platforms

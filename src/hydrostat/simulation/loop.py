@@ -6,7 +6,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from hydrostat.compiling import quick_jit
 from hydrostat.control.base import Controller
+from hydrostat.errors import InputError, shown
 from hydrostat.sensing import Sensors, observe
 from hydrostat.stepping.base import AbstractStepper
 from hydrostat.stepping.step import advance
@@ -57,20 +59,36 @@ class Row(NamedTuple):
 def first_carry(loop: Loop, state: State, dt, memory: Any = None) -> Carry:
     """What a run starts from."""
     system, controller, sensors, _ = loop
-    truth = observe(system, state, Control(), dt)
-    sensed = sensors.init(system, truth, dt)
-    observation, _ = sensors(state.time, truth, sensed)
+    # Of a run before, both are NumPy arrays.
+    state, memory = jax.tree.map(jnp.asarray, (state, memory))
+    observation, sensed, place = _first_sensed(system, sensors, state, dt)
     memory = controller.init(observation) if memory is None else memory
     shapes = jax.eval_shape(lambda: decided(controller, state.time, observation, memory)[0])
     control = system.check(jax.tree.map(lambda y: jnp.zeros(y.shape, y.dtype), shapes))
     none = jnp.asarray(0)
-    return Carry(state, system.place(state), control, memory, sensed, jnp.asarray(True), none, none, state.time)
+    return Carry(state, place, control, memory, sensed, jnp.asarray(True), none, none, state.time)
+
+
+@quick_jit
+def _first_sensed(system: System, sensors: Sensors, state: State, dt) -> tuple:
+    """The first observation, the memory of the sensors before it, and where the robot meets its surroundings."""
+    truth = observe(system, state, Control(), dt)
+    sensed = sensors.init(system, truth, dt)
+    return sensors(state.time, truth, sensed)[0], sensed, system.place(state)
 
 
 def decided(controller: Controller, time, observation, memory) -> tuple[Control, Any]:
     """What a controller sets at a time, and what it remembers; of a function of time its value now."""
     control, memory = controller(time, observation, memory)
-    return (control if isinstance(control, Control) else control(time)), memory
+    return control_at(control, time), memory
+
+
+def control_at(control, time) -> Control:
+    """What a controller gave: a control, or a function of time that gives one."""
+    found = control(time) if callable(control) else control
+    if not isinstance(found, Control):
+        raise InputError(f"a controller must give a `Control`, or a function of time to one; got {shown(found)}")
+    return found
 
 
 def one_step(loop: Loop, carry: Carry, dt) -> Carry:
@@ -84,7 +102,7 @@ def one_step(loop: Loop, carry: Carry, dt) -> Carry:
     # Times are multiples of the step, not sums of it.
     steps = carry.steps + 1
     after = new.state._replace(time=carry.start + steps * dt)
-    held = control if isinstance(control, Control) else control(state.time)
+    held = control_at(control, state.time)
     good, count = carry.good & new.converged, carry.iterations + new.iterations
     return Carry(after, new.place, held, memory, sensed, good, count, steps, carry.start)
 

@@ -1,5 +1,6 @@
 """A pure rollout: `jax.jit`, `jax.vmap`, `jax.grad` and `jax.jacfwd` go through it."""
 
+from functools import partial
 from typing import Any
 
 import jax
@@ -8,7 +9,7 @@ from jax.core import Tracer
 
 from hydrostat import errors
 from hydrostat.compiling import fast_jit
-from hydrostat.control.base import Controller, Idle
+from hydrostat.control.base import Constant, Controller, Idle
 from hydrostat.errors import DivergedError
 from hydrostat.results.trajectory import Trajectory
 from hydrostat.sensing import Sensors
@@ -43,7 +44,7 @@ def rollout(
     steps, every = errors.whole("steps", steps, least=1, most=10**9), errors.whole("every", every, least=1, most=10**9)
     if steps % every:
         raise errors.InputError(f"`steps` must be a multiple of `every`; got {steps} and {every}")
-    controller = as_controller(controller).attach(system, dt)
+    controller = as_controller(system, controller).attach(system, dt)
     stepper = without_rescue(default_stepper(system) if stepper is None else stepper)
     state = system.rest() if state is None else state
     loop = Loop(system, controller, Sensors() if sensors is None else sensors, stepper)
@@ -53,7 +54,7 @@ def rollout(
         return _trajectory(system, first, rows)
     first, rows = _compiled(*arguments, dt, steps // every, every)
     if not bool(rows.good[-1]):
-        last = float(rows.state.time[int(jnp.argmin(rows.good))])
+        last = float(state.time) + (int(jnp.argmin(rows.good)) + 1) * every * dt
         raise DivergedError(
             f"a step before {last:g} s could not be made at dt = {dt:g} s; a smaller dt may do, and `simulate` tries "
             f"smaller steps by itself"
@@ -61,14 +62,12 @@ def rollout(
     return _trajectory(system, first, rows)
 
 
-def as_controller(controller: Controller | Control | None) -> Controller:
+def as_controller(system: System, controller: Controller | Control | None) -> Controller:
     """A controller, also of a control that is held, or of nothing."""
     if controller is None:
         return Idle()
     if isinstance(controller, Control):
-        from hydrostat.control.base import Constant
-
-        return Constant(controller)
+        return Constant(system.check(controller))
     if not isinstance(controller, Controller):
         raise errors.InputError(
             f"a controller must be a hydrostat `Controller`, such as hydrostat.gaits.Crawl(), or a `Control`; "
@@ -90,15 +89,18 @@ def _rows(loop: Loop, state: State, memory, dt, step: float, rows: int, every: i
     """The first row, and all others."""
     begin = first_carry(loop, state, step, memory)
 
-    @jax.checkpoint
+    # Reverse mode stores what goes on from step to step, and makes each step again. Within a loop nothing is shared
+    # between both by mistake.
+    @partial(jax.checkpoint, prevent_cse=False)
     def one(carry, _):
         return one_step(loop, carry, dt), None
 
     def row(carry, _):
         carry, _ = jax.lax.scan(one, carry, None, length=every) if every > 1 else one(carry, None)
         kept = row_of(carry)
-        spoilt = jnp.where(kept.good, 0.0, jnp.nan)
-        state = jax.tree.map(lambda y: y + spoilt, kept.state)
+        # A factor, so that derivatives are no numbers either.
+        spoilt = jnp.where(kept.good, 1.0, jnp.nan)
+        state = jax.tree.map(lambda y: y * spoilt, kept.state)
         return carry._replace(iterations=jnp.zeros_like(carry.iterations)), kept._replace(state=state)
 
     _, found = jax.lax.scan(row, begin, None, length=rows)

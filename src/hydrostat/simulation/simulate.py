@@ -10,13 +10,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from hydrostat import errors
-from hydrostat.compiling import as_one_function, fast_jit
+from hydrostat.compiling import as_one_function, fast_jit, quick_jit
 from hydrostat.control.base import Controller
 from hydrostat.errors import DivergedError, InputError
 from hydrostat.mechanics.robot import split
 from hydrostat.results.trajectory import Trajectory, TrajectoryRecorder
-from hydrostat.sensing import Sensors
-from hydrostat.simulation.loop import Carry, Loop, Row, first_carry, one_step, row_of
+from hydrostat.sensing import Sensors, observe
+from hydrostat.simulation.loop import Carry, Loop, Row, decided, first_carry, one_step, row_of
 from hydrostat.simulation.rollout import as_controller
 from hydrostat.stepping.base import AbstractStepper
 from hydrostat.stepping.rk4 import RK4
@@ -51,11 +51,11 @@ def simulate(
     where, and which step would do; what came before it has been handed out and recorded.
 
     **Arguments:** `controller`: what drives it, or a control that is held; `dt`: the step [s]; `state`: where it
-    starts, at rest when not given; `stepper`: as `default_stepper` says when not given; `sensors`: perfect ones when not given;
-    `every`: steps from row to row; `memory`: of the controller, where a run before is continued; `record`: a folder
-    that rows are written to as they come, safe against a kill; `keep`: whether all rows are kept in memory as well, or
-    only the last piece of them; `on_rows`: gets each piece of rows as it comes; `on_progress`: gets the share that is
-    done.
+    starts, at rest when not given; `stepper`: as `default_stepper` says when not given; `sensors`: perfect ones when
+    not given; `every`: steps from row to row; `memory`: of the controller, where a run before is continued; `record`: a
+    folder that rows are written to as they come, safe against a kill; `keep`: whether all rows are kept in memory as
+    well, or only the last piece of them; `on_rows`: gets each piece of rows as it comes; `on_progress`: gets the share
+    that is done.
     """
     run = Run(system, controller, dt, stepper=stepper, sensors=sensors, every=every)
     return run(seconds, state=state, memory=memory, record=record, keep=keep, on_rows=on_rows, on_progress=on_progress)
@@ -77,7 +77,7 @@ class Run:
         """**Arguments:** as those of `simulate`."""
         self.dt = errors.number("dt", dt, above=0.0, most=1e3)
         self.every = errors.whole("every", every, least=1, most=10**9)
-        controller = as_controller(controller).attach(system, self.dt)
+        controller = as_controller(system, controller).attach(system, self.dt)
         sensors = Sensors() if sensors is None else sensors
         self.loop = Loop(system, controller, sensors, default_stepper(system) if stepper is None else stepper)
 
@@ -86,11 +86,12 @@ class Run:
         """What is simulated."""
         return self.loop.system
 
-    def compile(self, seconds: float, state: State | None = None) -> None:
-        """Compile what a run of some seconds needs, by one short run that is thrown away."""
+    def compile(self, seconds: float, state: State | None = None) -> Trajectory:
+        """Compile what a run of some seconds needs, by its first piece, which is given back for trials."""
         start = self.system.rest() if state is None else state
-        first = first_carry(self.loop, start, self.dt)
-        jax.block_until_ready(self._piece(first, _piece_rows(self._rows(seconds))))
+        first = _first(self.loop, start, self.dt, None)
+        _, found = self._piece(first, _piece_rows(self.rows(seconds)))
+        return self._trajectory(jax.tree.map(np.asarray, found))
 
     def __call__(
         self,
@@ -104,9 +105,9 @@ class Run:
         on_progress: Callable[[float], None] | None = None,
     ) -> Trajectory:
         """Run for some seconds; the arguments are those of `simulate`."""
-        rows = self._rows(seconds)
+        rows = self.rows(seconds)
         start: State = self.system.rest() if state is None else state
-        carry = first_carry(self.loop, start, self.dt, memory)
+        carry = _first(self.loop, start, self.dt, memory)
         self._check_stability(carry)
         takers = [] if on_rows is None else [on_rows]
         if record is not None:
@@ -116,7 +117,7 @@ class Run:
                 return self._pieces(carry, rows, keep, takers, on_progress)
         return self._pieces(carry, rows, keep, takers, on_progress)
 
-    def _rows(self, seconds: float) -> int:
+    def rows(self, seconds: float) -> int:
         """How many rows a run of some seconds has, after the first."""
         seconds = errors.number("seconds", seconds, above=0.0, most=1e9)
         steps = max(round(seconds / self.dt), 1)
@@ -169,7 +170,11 @@ class Run:
     def _check_stability(self, carry: Carry) -> None:
         """An explicit step that must blow up is refused before it does."""
         if isinstance(self.loop.stepper, RK4):
-            inputs = self.system.inputs_at(carry.state, carry.control)
+            system, controller, sensors, _ = self.loop
+            truth = observe(system, carry.state, carry.control, self.dt)
+            observation, _ = sensors(carry.state.time, truth, carry.sensed)
+            control, _ = decided(controller, carry.state.time, observation, carry.memory)
+            inputs = system.inputs_at(carry.state, control)
             most = largest_step(self.system.robot, carry.state.robot, inputs, self.loop.stepper.reach)
             if self.dt > most:
                 raise InputError(
@@ -201,6 +206,8 @@ def _piece_rows(rows: int) -> int:
     """Rows of a piece, all pieces of a run alike so that one function is compiled; the last may run a little over."""
     return -(-rows // -(-rows // _CHUNK_ROWS))
 
+
+_first = quick_jit(first_carry)
 
 # Kinds of runs that the compiler could not make one function of.
 _NOT_AS_ONE: set = set()

@@ -47,7 +47,7 @@ class AbstractStepper(eqx.Module):
 
     @abc.abstractmethod
     def step(
-        self, robot: Robot, state: RobotState, time, dt, inputs: InputFunction, *, keep_momentum: bool = False
+        self, model: Robot, state: RobotState, time, dt, inputs: InputFunction, *, keep_momentum: bool = False
     ) -> Stepped:
         """The state after one step of dt [s].
 

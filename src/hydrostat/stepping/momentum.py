@@ -79,7 +79,7 @@ def kept(
 
 def _bulks(model: Robot, both, inputs: Inputs):
     """The `bulk` of the robot at the begin and at the end, by one function that is compiled once."""
-    return jax.lax.map(lambda each: bulk(model, *each, inputs), both)
+    return jax.lax.map(lambda each: bulk(model, each[0], each[1], inputs), both)
 
 
 def _from_body(state: RobotState, inputs: Inputs) -> Inputs:

@@ -97,7 +97,7 @@ class SDIRK2(AbstractStepper):
             v_next = combine((1, v0), (rest, a))
             x_next = combine((1, x0), (rest, v_stage), (h, v_next))
             x_stage = combine((1, x_hat), (h * h, a))
-            wrench = outer_wrench(model, state, x_stage, v_stage, given) if keep_momentum else None
+            wrench = outer_wrench(model, state, x_stage, v_stage, given) if keep_momentum else jnp.zeros(6)
             carry = (x_next, v_next, a, theta, factors, converged & good, count + iterations)
             return carry, (x_stage, v_stage, wrench)
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
@@ -55,20 +56,15 @@ def step(system: System, state: State, control: Control | None, dt, stepper: Abs
     """
     control = Control() if control is None else system.check(control)
     stepper = default_stepper(system) if stepper is None else stepper
+    state = jax.tree.map(jnp.asarray, state)
     new = advance(system, state, system.place(state), control, dt, stepper)
     return poisoned(new.state, new.converged)
 
 
 def poisoned(state: State, good) -> State:
     """The state, or one that is not a number where it is not good."""
-    spoilt = jnp.where(good, 0.0, jnp.nan)
-    return state._replace(time=state.time + spoilt, base_twist=state.base_twist + spoilt).moved(
-        state.robot._replace(q=_plus(state.q, spoilt), v=_plus(state.v, spoilt), base_twist=state.base_twist + spoilt)
-    )
-
-
-def _plus(values: PerArm, number) -> PerArm:
-    return tuple(y + number for y in values) if isinstance(values, tuple) else values + number
+    factor = jnp.where(good, 1.0, jnp.nan)
+    return jax.tree.map(lambda y: factor * y, state)
 
 
 def advance(
@@ -91,6 +87,11 @@ def advance(
     # The motion of the robot.
     new = stepper.step(system.robot, state.robot, state.time, dt, inputs)
     moved = state._replace(time=state.time + dt, activation=after).moved(new.state)
+
+    # A prescribed body is where it is told to be.
+    end = control if isinstance(control, Control) else control(state.time + dt)
+    if end.base is not None and not system.robot.free_base:
+        moved = moved._replace(base_pose=end.base.T, base_twist=end.base.V)
 
     # Where that has brought what is around.
     place_after = None if place is None else once(system.place(moved))

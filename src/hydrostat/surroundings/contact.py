@@ -29,7 +29,7 @@ class NodeContact(NamedTuple):
     damping: Float[Array, "n 6 6"]
     """C = -d(wrench)/d(twist), positive semidefinite part; lower right block [N s/m]."""
     penetration: Float[Array, " n"]
-    """The deepest that anything is inside the node, or inside a capsule that it ends [m]; 0 where nothing touches."""
+    """The deepest that anything is inside the node [m]; 0 where nothing touches."""
 
 
 class Reactions(NamedTuple):
@@ -192,13 +192,6 @@ def _touch(law: ContactLaw, shape: AbstractShape, node: Nodes) -> tuple[NodeSums
     touch = law.at_point(depth, surface.normal, velocity)
     moment = small.cross(point - shape.reference_point, touch.force)
     return NodeSums.of_point(touch, surface.normal, -node.radius), depth, moment
-
-
-def combined(*contacts: NodeContact) -> NodeContact:
-    """Several contacts of the same nodes, as one."""
-    deepest = jnp.max(jnp.stack([contact.penetration for contact in contacts]), 0)
-    total = jax.tree.map(lambda first, *others: sum(others, start=first), *contacts)
-    return total._replace(penetration=deepest)
 
 
 def _blocks(a, b, c, d) -> Float[Array, "*n 6 6"]:

@@ -37,15 +37,15 @@ class GroundForces(AbstractForces):
 
     law: ContactLaw
     """Its onset is that of each node."""
-    height: Float[Array, ""]
+    height: Float[Array, "*arm"]
     """[m]"""
-    friction: Float[Array, " n"]
+    friction: Float[Array, "*arm n"]
     """Per slip velocity, with the pressure that is expected during the step [N s/m]: so it is linear."""
 
     def by_arm(self, arms: int) -> "GroundForces":
         """The floor under each arm."""
-        law = eqx.tree_at(lambda law: law.onset, copies(self.law, arms), shares(self.law.onset, arms))
-        return GroundForces(law, copies(self.height, arms), shares(self.friction, arms))
+        own = shares((self.law.onset, self.friction), arms)
+        return eqx.tree_at(lambda one: (one.law.onset, one.friction), copies(self, arms), own)
 
     def forces(self, nodes: Nodes) -> NodeForces:
         """The forces on the nodes, each at its lowest point."""
@@ -72,9 +72,10 @@ class Ground(AbstractSurroundings):
     """[m]"""
     law: ContactLaw = GROUND
     soft: bool = eqx.field(static=True, default=True)
-    """Whether the stiffness of a node is fully there at a depth of 0.3 of its radius, instead of at the law's onset: soft
-    where the arm is thick, and soon enough where it is thin. At a tenth, the light ends of arms made an octopus need a
-    fourth more iterations."""
+    """Whether the stiffness of a node is fully there at a depth of 0.3 of its radius, instead of at the law's onset.
+
+    Soft where the arm is thick, and soon enough where it is thin. At a tenth, the light ends of arms made an octopus
+    need a fourth more iterations."""
 
     def begin(self, state, place: Place, environment: Environment, commands: Commands, dt):
         """The ground under all nodes, and under the body."""

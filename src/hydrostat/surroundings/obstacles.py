@@ -1,6 +1,10 @@
 """Rigid shapes around a robot: fixed, or moving as they are told to."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from hydrostat.mechanics.nodes import AbstractForces, NodeForces, Nodes, copies
 from hydrostat.surroundings.base import AbstractSurroundings, Commands, Environment, Place
@@ -9,18 +13,43 @@ from hydrostat.surroundings.shapes import AbstractShape
 
 
 class Obstacles(AbstractForces, AbstractSurroundings):
-    """Shapes that arms touch, each contact node as a ball of its radius."""
+    """Shapes that arms touch, each contact node as a ball of its radius.
+
+    Where they move, their state is the time since the start [s].
+    """
 
     law: ContactLaw
     shapes: tuple[AbstractShape, ...]
+    motion: Callable[[Float[Array, ""]], Float[Array, " 3"]] | None
+    """Displacement of all shapes [m] from where they start, as a function of the time since the start [s]."""
 
-    def __init__(self, law: ContactLaw, shapes: Sequence[AbstractShape] = ()):
-        self.law, self.shapes = law, tuple(shapes)
+    def __init__(self, law: ContactLaw, shapes: Sequence[AbstractShape] = (), motion: Callable | None = None):
+        """**Arguments:** `motion`: an `equinox.Module` that is called, where it holds arrays; None for shapes at rest,
+        or at the velocities that they have.
+        """
+        self.law, self.shapes, self.motion = law, tuple(shapes), motion
+
+    def init(self, environment: Environment):
+        """The start."""
+        del environment
+        return () if self.motion is None else jnp.zeros(())
 
     def begin(self, state, place: Place, environment: Environment, commands: Commands, dt):
         """The contact with them, worked out wherever the nodes go."""
         del place, environment, commands, dt
-        return state, self
+        return state, self if self.motion is None else MovingObstacles(self, state)
+
+    def finish(self, state, forces, place: Place, environment: Environment, dt):
+        """The time goes on."""
+        del forces, place, environment
+        return state if self.motion is None else state + dt
+
+    def at(self, time: Float[Array, ""]) -> "Obstacles":
+        """The shapes where they are at a time since the start [s], with the velocities that they have there."""
+        if self.motion is None:
+            return self
+        shift, velocity = jax.jvp(self.motion, (time,), (jnp.ones_like(time),))
+        return Obstacles(self.law, [shape.moved(shift, velocity) for shape in self.shapes])
 
     def by_arm(self, arms: int) -> "Obstacles":
         """The same shapes for each."""
@@ -33,3 +62,23 @@ class Obstacles(AbstractForces, AbstractSurroundings):
     def contact(self, nodes: Nodes) -> tuple[NodeContact, Reactions]:
         """The contact of every node, and what the shapes feel."""
         return contact_with_shapes(self.law, nodes, self.shapes)
+
+
+class MovingObstacles(AbstractForces):
+    """The contact with shapes that move during a step."""
+
+    obstacles: Obstacles
+    time: Float[Array, ""]
+    """Since the start [s]."""
+
+    def after(self, elapsed) -> Obstacles:
+        """The shapes so many seconds later."""
+        return self.obstacles.at(self.time + elapsed)
+
+    def by_arm(self, arms: int) -> AbstractForces:
+        """The same shapes for each."""
+        return self.after(0.0).by_arm(arms)
+
+    def forces(self, nodes: Nodes) -> NodeForces:
+        """The forces on the nodes."""
+        return self.after(0.0).forces(nodes)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from hydrostat.compiling import once
 from hydrostat.lie import small
@@ -82,12 +82,29 @@ def own_contact(law: ContactLaw, nodes: Nodes, neighbours: int, dt, rows: tuple[
     **Arguments:** `dt`: how long the step is [s]; `neighbours`: how many places along an arm two capsules must be
     apart to touch; `rows`: how many nodes each arm has.
     """
-    arms = len(rows)
-    found = _between_arms(law, shares(nodes, arms), arms, neighbours, dt)
+    chains, real = _chains(nodes, rows)
+    found = _between_arms(law, chains, len(rows), neighbours, dt, real)
     found = jax.tree.map(lambda y: y.reshape(-1, *y.shape[2:]), found)
+    if real is not None:
+        kept = np.concatenate([np.arange(count) + i * max(rows) for i, count in enumerate(rows)])
+        found = jax.tree.map(lambda y: y[kept], found)
     resisting = on_displacements(found.resisting)
     none = jnp.zeros_like(found.force)
     return OwnContact(NodeForces(found.force, none, jnp.zeros_like(resisting), resisting), nodes.velocity)
+
+
+def _chains(nodes: Nodes, rows: tuple[int, ...]) -> tuple[Nodes, Bool[np.ndarray, "a c"] | None]:
+    """The nodes with the arm as leading axis, and which of the capsules between them are real; None: all are.
+
+    Arms that have fewer nodes than others are filled up with their last one, and capsules there touch nothing.
+    """
+    longest = max(rows)
+    if min(rows) == longest:
+        return shares(nodes, len(rows)), None
+    counts = np.array(rows)[:, None]
+    first = np.cumsum(counts) - np.array(rows)
+    places = first[:, None] + np.minimum(np.arange(longest), counts - 1)
+    return jax.tree.map(lambda y: y[places], nodes), np.arange(longest - 1) < counts - 1
 
 
 def body_contact(
@@ -118,7 +135,7 @@ def body_contact(
     return on(force, resisting, nodes.velocity), on(-total[0], total[1], body.velocity)
 
 
-def _between_arms(law: ContactLaw, chains: Nodes, arms: int, neighbours: int, dt) -> Pressed:
+def _between_arms(law: ContactLaw, chains: Nodes, arms: int, neighbours: int, dt, real=None) -> Pressed:
     """What all arms do to themselves and to each other, with the arm as leading axis; each pair by the same code."""
     first, second = (jnp.asarray(i) for i in np.triu_indices(arms))
     count = chains.radius.shape[1]
@@ -129,6 +146,9 @@ def _between_arms(law: ContactLaw, chains: Nodes, arms: int, neighbours: int, dt
         i, j = pair
         a, b = (jax.tree.map(lambda y, k=k: jax.lax.dynamic_index_in_dim(y, k, 0, False), chains) for k in (i, j))
         possible = further | (i != j)
+        if real is not None:
+            here, there = (jnp.asarray(real)[k] for k in (i, j))
+            possible = possible & here[:, None] & there[None]
 
         def touching(sums):
             on_a, on_b = _touching(law, a, b, possible, dt)

@@ -6,6 +6,7 @@ every shape as the plane that touches it nearest to the node.
 
 from collections.abc import Sequence
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -20,22 +21,24 @@ class Planes(AbstractForces):
     """For each of n nodes, m planes that it must not pass."""
 
     law: ContactLaw
-    normal: Float[Array, "n m 3"]
+    normal: Float[Array, "*arm n m 3"]
     """Unit vectors towards the node."""
-    offset: Float[Array, "n m"]
+    offset: Float[Array, "*arm n m"]
     """Distance of the plane from the world's origin along its normal [m]."""
-    velocity: Float[Array, "n m 3"]
+    velocity: Float[Array, "*arm n m 3"]
     """Of the material there [m/s]."""
-    share: Float[Array, "n m"]
+    share: Float[Array, "*arm n m"]
     """Of the law's stiffness that counts; 0 where there is no plane."""
 
-    friction: Float[Array, "n m"]
+    friction: Float[Array, "*arm n m"]
     """Friction per slip velocity during the step [N s/m]: with the pressure that is expected, it is linear."""
 
     def by_arm(self, arms: int) -> "Planes":
         """The planes of each arm's own nodes."""
         own = shares((self.normal, self.offset, self.velocity, self.share, self.friction), arms)
-        return Planes(copies(self.law, arms), *own)
+        return eqx.tree_at(
+            lambda one: (one.normal, one.offset, one.velocity, one.share, one.friction), copies(self, arms), own
+        )
 
     def forces(self, nodes: Nodes) -> NodeForces:
         """The forces on the nodes, each a ball of its radius."""

@@ -95,6 +95,10 @@ class AbstractShape(eqx.Module):
     def distance_and_normal(self, point: Float[Array, " 3"]) -> Surface:
         """Signed distance, outward normal and closest point of the surface, for a point [m]."""
 
+    @abc.abstractmethod
+    def moved(self, shift: Float[Array, " 3"], velocity: Float[Array, " 3"]) -> "AbstractShape":
+        """The same shape elsewhere, displaced by `shift` [m], whose reference point has a velocity [m/s]."""
+
     def velocity_at(self, point: Float[Array, " 3"]) -> Float[Array, " 3"]:
         """The velocity of the shape's material at a point [m/s]."""
         return self.velocity + small.cross(self.angular_velocity, point - self.reference_point)
@@ -114,6 +118,10 @@ class Plane(AbstractShape):
     def reference_point(self) -> Float[Array, " 3"]:
         """The given point of the plane [m]."""
         return self.point
+
+    def moved(self, shift, velocity) -> "Plane":
+        """The same shape elsewhere."""
+        return eqx.tree_at(lambda s: (s.point, s.velocity), self, (self.point + shift, velocity))
 
     def distance_and_normal(self, point) -> Surface:
         """Signed distance, outward normal and closest point of the surface, for a point [m]."""
@@ -136,6 +144,10 @@ class Sphere(AbstractShape):
         """The centre [m]."""
         return self.centre
 
+    def moved(self, shift, velocity) -> "Sphere":
+        """The same shape elsewhere."""
+        return eqx.tree_at(lambda s: (s.centre, s.velocity), self, (self.centre + shift, velocity))
+
     def distance_and_normal(self, point) -> Surface:
         """Signed distance, outward normal and closest point of the surface, for a point [m]."""
         return _around(point, self.centre, self.radius, jnp.array([0.0, 0.0, 1.0]))
@@ -157,6 +169,10 @@ class Capsule(AbstractShape):
     def reference_point(self) -> Float[Array, " 3"]:
         """The middle of the axis [m]."""
         return 0.5 * (self.a + self.b)
+
+    def moved(self, shift, velocity) -> "Capsule":
+        """The same shape elsewhere."""
+        return eqx.tree_at(lambda s: (s.a, s.b, s.velocity), self, (self.a + shift, self.b + shift, velocity))
 
     def distance_and_normal(self, point) -> Surface:
         """Signed distance, outward normal and closest point of the surface, for a point [m]."""
@@ -184,6 +200,11 @@ class Box(AbstractShape):
     def reference_point(self) -> Float[Array, " 3"]:
         """The centre [m]."""
         return self.pose.position
+
+    def moved(self, shift, velocity) -> "Box":
+        """The same shape elsewhere."""
+        places = (self.pose.position + shift, velocity)
+        return eqx.tree_at(lambda s: (s.pose.position, s.velocity), self, places)
 
     def distance_and_normal(self, point) -> Surface:
         """Signed distance, outward normal and closest point of the surface, for a point [m].

@@ -84,10 +84,10 @@ class Suckers(AbstractSurroundings):
 class GroundGrip(AbstractForces):
     """Springs with dampers from nodes to the points of the ground that their suckers hold."""
 
-    stiffness: Float[Array, ""]
-    damping: Float[Array, ""]
-    held: Float[Array, " n"]
-    anchor: Float[Array, "n 3"]
+    stiffness: Float[Array, "*arm"]
+    damping: Float[Array, "*arm"]
+    held: Float[Array, "*arm n"]
+    anchor: Float[Array, "*arm n 3"]
 
     @property
     def abrupt(self) -> bool:
@@ -96,7 +96,8 @@ class GroundGrip(AbstractForces):
 
     def by_arm(self, arms: int) -> "GroundGrip":
         """What each arm holds."""
-        return GroundGrip(*copies((self.stiffness, self.damping), arms), *shares((self.held, self.anchor), arms))
+        own = shares((self.held, self.anchor), arms)
+        return eqx.tree_at(lambda one: (one.held, one.anchor), copies(self, arms), own)
 
     def forces(self, nodes: Nodes) -> NodeForces:
         """The pull on every node."""

@@ -91,7 +91,7 @@ def attached(commands: Row[Command], system: System) -> CommandController:
     """The controller that gives one command to all arms of a system's robot, or to each its own."""
     robot = system.robot
     unequal = isinstance(robot.arms, tuple)
-    anatomies = tuple(Anatomy.of(arm) for arm in robot.arms) if unequal else (Anatomy.of(robot),)
+    anatomies = tuple(Anatomy.of(arm) for arm in robot.each) if unequal else (Anatomy.of(robot),)
     if len(commands) not in (1, robot.count):
         raise InputError(f"commands for each arm of {robot.name} must be {robot.count}; got {len(commands)}")
     count = robot.count if robot.equal else None

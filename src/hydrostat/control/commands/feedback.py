@@ -35,6 +35,8 @@ class ReachTo(Recipe):
     rate: float
     stiffen: float
     period: float
+    smoothing: float
+    """Time constant over which noise of the observed shape is averaged out [s]."""
     known: KnownArm | None
 
     def __init__(
@@ -45,10 +47,12 @@ class ReachTo(Recipe):
         rate: float = 16.0,
         stiffen: float = 0.1,
         period: float = 5e-3,
+        smoothing: float = 0.0,
         known: KnownArm | None = None,
     ):
         """**Arguments:** `target`: in the world [m]; `seconds`: how long the motion takes; `rate`: how fast errors
-        fade [1/s]; `stiffen`: co-contraction of all muscles; `period`: from one decision to the next [s]; `known`: the
+        fade [1/s]; `stiffen`: co-contraction of all muscles; `period`: from one decision to the next [s]; `smoothing`:
+        time constant over which noise of the observed shape is averaged out [s], 0 where there is none; `known`: the
         arm as the controller knows it, the system's own in still water when not given.
         """
         self.target = jnp.asarray(target, float)
@@ -58,6 +62,7 @@ class ReachTo(Recipe):
         self.rate = errors.number("rate", rate, above=0.0)
         self.stiffen = errors.number("stiffen", stiffen, least=0.0, most=0.5)
         self.period = errors.number("period", period, above=0.0)
+        self.smoothing = errors.number("smoothing", smoothing, least=0.0)
         self.known = known
 
     def attach(self, system: System, dt: float) -> Controller:
@@ -82,6 +87,8 @@ class FetchTo(Recipe):
     rate: float
     stiffen: float
     period: float
+    smoothing: float
+    """Time constant over which noise of the observed shape is averaged out [s]."""
     known: KnownArm | None
 
     def __init__(
@@ -91,6 +98,7 @@ class FetchTo(Recipe):
         rate: float = 6.5,
         stiffen: float = 0.3,
         period: float = 4e-3,
+        smoothing: float = 0.0,
         known: KnownArm | None = None,
     ):
         """**Arguments:** as those of `ReachTo`."""
@@ -98,6 +106,7 @@ class FetchTo(Recipe):
         self.rate = errors.number("rate", rate, above=0.0)
         self.stiffen = errors.number("stiffen", stiffen, least=0.0, most=0.5)
         self.period = errors.number("period", period, above=0.0)
+        self.smoothing = errors.number("smoothing", smoothing, least=0.0)
         self.known = known
 
     def attach(self, system: System, dt: float) -> Controller:
@@ -141,4 +150,5 @@ def _servo(system: System, known: KnownArm, course: Course, seconds: float, dt: 
     begins = period * jnp.arange(int(np.ceil(seconds / period)) + 2)
     table = tabulated(known, course, begins, period)
     suckers = system.part(Suckers) is not None
-    return hold(make_servo(known, table, rate=command.rate, stiffen=command.stiffen, suckers=suckers), every)
+    options = {"rate": command.rate, "stiffen": command.stiffen, "smoothing": command.smoothing}
+    return hold(make_servo(known, table, suckers=suckers, **options), every)

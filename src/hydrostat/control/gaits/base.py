@@ -68,7 +68,7 @@ def _during(time, begin, end, rise):
     return least * least * (3.0 - 2.0 * least)
 
 
-def stiffened(anatomy: Anatomy, amount: float, last: float = 1.0) -> Float[Array, "n m"]:
+def stiffened(anatomy: Anatomy, amount: float | Float[Array, ""], last: float = 1.0) -> Float[Array, "n m"]:
     """All muscles contract, the radial ones twice as much, up to a fraction of the arm: it resists."""
     level = amount * anatomy.inside(0.0, last)
     return anatomy.muscles(jnp.repeat(level[:, None], 4, 1), 2.0 * level)

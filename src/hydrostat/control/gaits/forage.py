@@ -97,6 +97,10 @@ class ForageController(Controller):
         crawl = eqx.tree_at(lambda crawl: crawl.path, self.crawl, path)
         crawling, way = crawl(time, observation, memory.crawl)
         fetching, course = self.fetch(time, self._of_arm(observation, arm, side), memory.course)
+        assert fetching.activation is not None
+        assert crawling.activation is not None
+        assert fetching.take is not None
+        assert crawling.grip is not None
         course = jax.tree.map(lambda new, old: jnp.where(there, new, old), course, memory.course)
         activation = jnp.where(side > 0.0, fetching.activation, mirrored(fetching.activation))
         arms = jnp.arange(len(self.crawl.yaws))

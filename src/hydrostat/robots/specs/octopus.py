@@ -11,8 +11,8 @@ import math
 
 from hydrostat.errors import number, whole
 from hydrostat.robots.limbed import BodySpec, LimbedSpec, LimbSpec, ShapeSpec
-from hydrostat.robots.octopus_arm import LENGTH, RADII, SEGMENTS, TISSUE, octopus_arm
 from hydrostat.robots.spec import BaseSpec, RobotSpec
+from hydrostat.robots.specs.octopus_arm import LENGTH, RADII, SEGMENTS, TISSUE, octopus_arm
 
 ARMS = 8
 RING = 0.022  # m, of the arms' bases about the axis, assumed: eight bases of 15 mm side by side

@@ -1,45 +1,57 @@
-"""What the sea does to the body of an octopus."""
+"""What water, ground, arms and prey do to the body of an octopus."""
+
+import dataclasses
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from hydrostat.robots.octopus import octopus
 
+from hydrostat.lie import SE3
 from hydrostat.mechanics import dynamics
-from hydrostat.mechanics.model import no_inputs
 from hydrostat.mechanics.motion import Coordinates
 from hydrostat.mechanics.nodes import Nodes
-from hydrostat.robots.build_limbed import crown_model
-from hydrostat.robots.octopus import octopus
-from hydrostat.surroundings import ContactLaw, Water
-from hydrostat.surroundings.floor import floor
+from hydrostat.mechanics.robot import BodyShape, no_inputs
+from hydrostat.robots.build import build_robot
+from hydrostat.surroundings import Ball, Commands, ContactLaw, Environment, Ground, Place, Suckers, Together, Water
+from hydrostat.surroundings.base import OnBody
 from hydrostat.surroundings.own import body_contact
-from hydrostat.surroundings.sea import Jet, Mantle, OnMantle, Sea
-from hydrostat.surroundings.suckers import SuckerLaw
-from hydrostat.surroundings.world import Ball, World
 
 RADIUS, HEIGHT = 0.03, 0.0295
 LAW = ContactLaw(stiffness=50.0, damping=20.0, friction=0.5, slip_speed=0.005)
-MANTLE, WATER = Mantle(RADIUS), Water(current=(0.02, 0.0, 0.0))
+WATER = Water(current=(0.02, 0.0, 0.0))
+BODY = BodyShape(*(jnp.asarray(y) for y in (RADIUS, 0.47, 4.0 / 3.0 * np.pi * RADIUS**3)))
 POSITION = np.array([0.1, 0.2, HEIGHT])
 TWIST = np.array([0.3, -0.2, 0.1, 0.11, -0.05, -0.02])
 """Angular and linear velocity in world axes."""
+GRAVITY = jnp.array([0.0, 0.0, -9.81])
 
 
-def _body(twist) -> Nodes:
-    zero = jnp.zeros(1)
+def _body(twist=TWIST) -> Nodes:
+    twist, zero = jnp.asarray(twist), jnp.zeros(1)
     return Nodes(jnp.asarray(POSITION)[None], twist[None, 3:], twist[None, :3], jnp.zeros((1, 3)), zero, zero)
 
 
-def _sea(ground: bool) -> OnMantle:
-    at = _body(jnp.asarray(TWIST))._replace(radius=jnp.array([RADIUS]))
-    return OnMantle(MANTLE, WATER, floor(LAW, jnp.zeros(()), at) if ground else None, jnp.zeros(3))
+def _around(*parts) -> Together:
+    """What parts of the surroundings do during a step of no duration, with an arm far above the body."""
+    body = _body()
+    above = body._replace(position=body.position + jnp.array([0.0, 0.0, 1.0]), radius=jnp.array([0.01]))
+    place = Place(above, body._replace(radius=jnp.array([RADIUS])))
+    environment = Environment(GRAVITY, BODY, WATER, None, None, (1,), False)
+    still = Commands(jnp.zeros(1), jnp.zeros(1), jnp.zeros(()))
+    found = [part.begin(part.init(environment), place, environment, still, 0.0)[1] for part in parts]
+    return Together(tuple(found))
+
+
+def _sea(ground: bool) -> Together:
+    return _around(WATER, Ground(law=LAW)) if ground else _around(WATER)
 
 
 def test_drag_is_that_of_a_ball():
     flow = np.array([0.02, 0.0, 0.0]) - TWIST[3:]
     expected = 0.5 * 1022.0 * 0.47 * np.pi * RADIUS**2 * np.linalg.norm(flow) * flow
-    found = _sea(ground=False).on_body(_body(jnp.asarray(TWIST)))
+    found = _sea(ground=False).on_body(_body())
     np.testing.assert_allclose(found.force[0], expected, rtol=1e-12)
     np.testing.assert_array_equal(found.torque, 0.0)
 
@@ -52,42 +64,44 @@ def test_damping_is_the_derivative(ground):
         found = sea.on_body(_body(twist))
         return jnp.concatenate([found.torque[0], found.force[0]])
 
-    found = sea.on_body(_body(jnp.asarray(TWIST)))
+    found = sea.on_body(_body())
     np.testing.assert_allclose(-jax.jacfwd(wrench)(jnp.asarray(TWIST)), found.damping[0], atol=1e-9)
-    lift = found.force[0, 2] - _sea(ground=False).on_body(_body(jnp.asarray(TWIST))).force[0, 2]
+    lift = found.force[0, 2] - _sea(ground=False).on_body(_body()).force[0, 2]
     # 0.5 mm deep, where the stiffness comes on over 0.3 of the radius, and 20 mm/s on its way down.
     pressed = 50.0 * 0.5 * 0.0005**2 / (0.3 * RADIUS) * (1.0 + 20.0 * 0.02)
     np.testing.assert_allclose(lift, pressed if ground else 0.0, rtol=1e-9)
 
 
-def test_the_floor_can_be_stiffer_than_arms():
-    stiffer = ContactLaw(stiffness=100.0, damping=20.0, friction=0.5, slip_speed=0.005)
-    body = _body(jnp.asarray(TWIST))
-    above = body._replace(position=body.position + jnp.array([0.0, 0.0, 1.0]), radius=jnp.array([0.01]))
-    lifts = []
-    for bed in (None, stiffer):
-        sea = Sea(WATER, LAW, MANTLE, jnp.zeros(()), arms=1, bed=bed)
-        around = sea.around(sea.begin(1), above, 0.0, body)
-        lifts.append(around.on_body(body).force[0, 2] - _sea(ground=False).on_body(body).force[0, 2])
+def test_the_ground_is_as_stiff_as_its_law_says():
+    stiffer = dataclasses.replace(LAW, stiffness=jnp.asarray(100.0))
+    lifts = [_around(Ground(law=law)).on_body(_body()).force[0, 2] for law in (LAW, stiffer)]
     np.testing.assert_allclose(lifts[1], 2.0 * lifts[0], rtol=1e-9)
+    # One that is not soft has the onset of its law, 0.5 mm deep at most.
+    sharp = _around(Ground(law=dataclasses.replace(LAW, onset=jnp.asarray(1e-4)), soft=False))
+    pressed = 50.0 * (0.0005 - 0.5e-4) * (1.0 + 20.0 * 0.02)
+    np.testing.assert_allclose(sharp.on_body(_body()).force[0, 2], pressed, rtol=1e-9)
 
 
 def test_the_body_feels_it():
-    """The forces that the motion of the body lacks are those of the sea, in the body's axes, the other way round."""
-    model = crown_model(octopus(2, 2), points=1, skin_points=1)
+    """The residual forces of the body's motion are those of the sea, in the body's axes, the other way round."""
+    robot = build_robot(octopus(2, 2), points=1, skin_points=1, free=True)
     sea = _sea(ground=True)
     turned = jnp.asarray([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
-    pose = type(model.T_world_body)(turned, jnp.asarray(POSITION))
-    zero = Coordinates(jnp.zeros_like(no_inputs(model).torque), jnp.zeros(6))
+    zero = Coordinates(jnp.zeros_like(no_inputs(robot).torque), jnp.zeros(6))
     own = np.concatenate([turned.T @ TWIST[:3], turned.T @ TWIST[3:]])
     moving = zero._replace(base=jnp.asarray(own))
-    given = no_inputs(model)._replace(base_pose=pose)
-    without, felt = (
-        dynamics.residual(model, zero, moving, zero, given._replace(surroundings=around)).base for around in (None, sea)
-    )
-    there = sea.on_body(_body(jnp.asarray(TWIST)))
+    inputs = no_inputs(robot)._replace(base_pose=SE3(turned, jnp.asarray(POSITION)))
+
+    def residual(*around):
+        return dynamics.residual(robot, zero, moving, zero, inputs._replace(surroundings=Together(around))).base
+
+    # Of what acts on the body alone, without the drag of the arms, which comes to it through them.
+    on_body = [part for one in sea.parts for part in one.parts if isinstance(part, OnBody)]
+    there = sea.on_body(_body())
     expected = np.concatenate([turned.T @ there.torque[0], turned.T @ there.force[0]])
-    np.testing.assert_allclose(without - felt, expected, rtol=1e-9, atol=1e-12)
+    assert len(on_body) == 2
+    np.testing.assert_allclose(residual() - residual(*on_body), expected, rtol=1e-9, atol=1e-12)
+    assert np.abs(residual() - residual(WATER)).max() > 1e-6
 
 
 @pytest.fixture(scope="module")
@@ -98,17 +112,11 @@ def crowded():
     away = away / np.linalg.norm(away, axis=1, keepdims=True)
     gaps = np.array([-1e-3, -1e-3, -1e-3, 5e-3] * 2)
     position = POSITION + (RADIUS + 4e-3 + gaps)[:, None] * away
+    velocity = jnp.asarray(TWIST[3:] + 0.01 * rng.normal(size=(8, 3)))
     zero = jnp.zeros((8, 3))
-    nodes = Nodes(
-        jnp.asarray(position),
-        jnp.asarray(TWIST[3:] + 0.01 * rng.normal(size=(8, 3))),
-        zero,
-        zero,
-        jnp.full(8, 4e-3),
-        zero[:, 0],
-    )
-    body = _body(jnp.asarray(TWIST))._replace(radius=jnp.array([RADIUS]))
-    return nodes, body, body_contact(LAW, nodes, body, 2, 5e-3, 2)
+    nodes = Nodes(jnp.asarray(position), velocity, zero, zero, jnp.full(8, 4e-3), zero[:, 0])
+    body = _body()._replace(radius=jnp.array([RADIUS]))
+    return nodes, body, body_contact(LAW, nodes, body, 2, 5e-3, np.tile(np.arange(4), 2))
 
 
 def test_arms_and_body_press_on_each_other_without_momentum(crowded):
@@ -127,14 +135,14 @@ def test_arms_and_body_press_on_each_other_without_momentum(crowded):
 def test_prey_answers_to_the_arm_that_holds_it_as_it_does_to_all(crowded):
     """Each arm looks at its own suckers alone, which is exact while one arm holds."""
     nodes = crowded[0]
-    world = World(WATER, jnp.array([0.0, 0.0, -9.81]), LAW, Ball.of_density(5e-3, 1300.0), suckers=SuckerLaw(reach=1.0))
-    start = world.begin(8, POSITION)
-    taking = jnp.array([0.0] * 4 + [1.0] * 4)
-    state = world.advance(start, nodes, taking, 5e-3)
-    state = world.advance(state, nodes, taking, 5e-3)
+    prey = Ball.of_density(5e-3, 1300.0, POSITION, law=LAW)
+    environment = Environment(GRAVITY, None, WATER, None, Suckers(reach=1.0), (4, 4), True)
+    commands = Commands(jnp.zeros(8), jnp.array([0.0] * 4 + [1.0] * 4), jnp.zeros(()))
+    _, forces = prey.begin(prey.init(environment), Place(nodes, None), environment, commands, 5e-3)
+    grip = forces.grip
     moved = nodes._replace(position=nodes.position + 1e-3, velocity=nodes.velocity + 0.1)
-    together = state.ties.forces(moved)
-    parts = state.ties.by_arm(2)
+    together = grip.forces(moved)
+    parts = grip.by_arm(2)
     each = [
         jax.tree.map(lambda y, i=i: y[i], parts).forces(jax.tree.map(lambda y, i=i: y[4 * i : 4 * i + 4], moved))
         for i in range(2)
@@ -143,19 +151,3 @@ def test_prey_answers_to_the_arm_that_holds_it_as_it_does_to_all(crowded):
     assert np.abs(together.force[4:]).max() > 1e-3
     for one, other in zip(together, apart, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-12 * max(np.abs(one).max(), 1e-3))
-
-
-def test_a_jet_presses_out_what_it_has_and_its_thrust_is_the_momentum_that_leaves():
-    jet = Jet(volume=40e-6, nozzle=60e-6, burst_s=0.25, refill_s=0.75)
-    left, thrust, impulse = jnp.ones(()), 0.0, 0.0
-    for _ in range(100):
-        left, thrust = jet.press(left, 1.0, 1022.0, 5e-3)
-        impulse += 5e-3 * float(thrust)
-    assert float(left) == 0.0
-    assert float(thrust) == 0.0
-    # rho Q^2 / A for as long as the water lasts, at Q = V / t.
-    flow = 40e-6 / 0.25
-    assert impulse == pytest.approx(0.25 * 1022.0 * flow**2 / 60e-6, rel=1e-9)
-    left, thrust = jet.press(left, 0.0, 1022.0, 0.3)
-    assert float(left) == pytest.approx(0.4)
-    assert float(thrust) == 0.0

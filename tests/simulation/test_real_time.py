@@ -6,22 +6,21 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hydrostat.robots.build_limbed import build_limbed, limbed_model
-from hydrostat.robots.mechanical import robot_model
 
 from hydrostat.errors import DivergedError, InputError
-from hydrostat.mechanics.model import no_inputs
 from hydrostat.robots.build import build_robot
-from hydrostat.robots.squid import WATER, limb_gravity, squid, squid_limb
-from hydrostat.stepping import LinearImplicitEuler, RealTime, Simulation, rest_state
+from hydrostat.robots.specs.squid import WATER, squid, squid_limb
+from hydrostat.simulation import RealTime, simulate
+from hydrostat.stepping import LinearImplicitEuler
 from hydrostat.surroundings import Water
+from hydrostat.system import Control, System
 
 DT = 2e-3
 
 
 @pytest.fixture(scope="module")
 def limb():
-    return robot_model(build_robot(squid_limb("camera", 3)))
+    return System(build_robot(squid_limb("camera", 3)))
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +30,7 @@ def stepped(limb):
 
 def test_steps_by_hand_are_those_of_a_simulation(limb, stepped):
     tensions = jnp.array([0.4, 0.1, 0.0, 0.0])
-    rows = Simulation(limb, DT).run(10 * DT, no_inputs(limb)._replace(wires=tensions))
+    rows = simulate(limb, Control(tension=tensions), 10 * DT, DT)
     stepped.reset()
     for i in range(1, 11):
         state = stepped.step(tensions)
@@ -59,7 +58,7 @@ def test_what_is_not_a_command_is_refused(limb, stepped):
     with pytest.raises(ValueError, match="`command` must be 4 numbers; got an array of shape \\(3,\\)"):
         stepped.step(np.zeros(3))
     with pytest.raises(ValueError, match="`state` must have"):
-        stepped.reset(rest_state(robot_model(build_robot(squid_limb("camera", 2)))))
+        stepped.reset(System(build_robot(squid_limb("camera", 2))).rest())
     with pytest.raises(InputError, match="`drives` must be one of"):
         RealTime(limb, DT, drives="strings")
     with pytest.raises(InputError, match="`dt` must be"):
@@ -80,18 +79,15 @@ def test_limbs_in_water_step_apart_as_they_do_together():
     # A fixed body: each limb of its own, those that are alike as a batch; the simulation knows them as one robot.
     whole = squid()
     spec = replace(whole, limbs=(whole.limb("palpation"), whole.limb("camera")))
-    model = limbed_model(
-        build_limbed(spec), gravity=limb_gravity(), surroundings=Water(WATER, added_mass=1.0), skin_points=1
-    )
+    system = System(build_robot(spec), [Water(WATER, added_mass=1.0)])
     tensions = np.linspace(0.0, 0.6, 8)
-    given = no_inputs(model)._replace(wires=tuple(jnp.asarray(tensions.reshape(2, 4))))
     stepper = LinearImplicitEuler()
-    rows = Simulation(model, DT, stepper).run(8 * DT, given)
-    robot = RealTime(model, DT, stepper)
+    rows = simulate(system, Control(tension=tuple(tensions.reshape(2, 4))), 8 * DT, DT, stepper=stepper)
+    robot = RealTime(system, DT, stepper)
     assert robot.commands == 8
     for _ in range(8):
         state = robot.step(tensions)
-    for own, other in zip(jax.tree.leaves((state.q, state.v)), jax.tree.leaves(rows.state[:2]), strict=True):
+    for own, other in zip(jax.tree.leaves((state.q, state.v)), jax.tree.leaves((rows.q, rows.v)), strict=True):
         np.testing.assert_allclose(own, other[-1], rtol=1e-9, atol=1e-11)
     assert state.q[0].shape == (2, 3)
     assert state.q[1].shape == (1, 3)
@@ -101,6 +97,5 @@ def test_torques_drive_as_well(limb):
     robot = RealTime(limb, DT, LinearImplicitEuler(), drives="torque")
     torque = np.zeros((3, 3))
     torque[:, 1] = 1e-3
-    given = no_inputs(limb)._replace(torque=jnp.asarray(torque))
-    rows = Simulation(limb, DT, LinearImplicitEuler()).run(DT, given)
+    rows = simulate(limb, Control(torque=torque), DT, DT, stepper=LinearImplicitEuler())
     np.testing.assert_allclose(robot.step(torque.ravel()).q, rows.state.q[1], atol=1e-13)
