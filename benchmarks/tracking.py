@@ -11,10 +11,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from hydrostat.benchmarking.measuring import best_of
 from hydrostat.control.paths import PAPER_PATHS
 from hydrostat.control.resolved_rate import Law, Posture, central_rates, moved
 from hydrostat.control.tracking import follow, switch
+from hydrostat.measuring import best_of
 from hydrostat.robots.specs.stewart_arm import stewart_arm as specification
 from hydrostat.scenarios.track_goals import plan_goals
 from hydrostat.scenarios.track_segments import PAPER_STEP_MS, TIMED_SEGMENTS

@@ -148,7 +148,7 @@ class System(eqx.Module):
             robot = with_arms(robot, _with_contact_nodes)
         self.gravity = checked_vector("gravity", gravity)
         robot = _above_ground(robot, parts)
-        self.robot = eqx.tree_at(lambda robot: robot.gravity, robot, self.gravity * _weight_share(robot, parts))
+        self.robot = eqx.tree_at(lambda robot: robot.gravity, robot, self.gravity)
         self.surroundings = parts
         self.muscles = MuscleDrive.of(self.robot, self._muscle_gains(muscle_gains))
 
@@ -350,12 +350,6 @@ def _above_ground(robot: Robot, parts: tuple) -> Robot:
     start = robot.T_world_body.position
     height = jnp.maximum(start[2], ground.height + robot.body.radius)
     return eqx.tree_at(lambda r: r.T_world_body.position, robot, start.at[2].set(height))
-
-
-def _weight_share(robot: Robot, parts: tuple) -> Float[Array, ""]:
-    """Weight less buoyancy over weight, of a robot of one density."""
-    water = next((part for part in parts if isinstance(part, Water)), None)
-    return jnp.ones(()) if water is None else 1.0 - water.density / robot.each[0].arm.material.density[0]
 
 
 def _with_contact_nodes(arm: ArmModel) -> ArmModel:

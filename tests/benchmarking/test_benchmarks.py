@@ -10,8 +10,8 @@ import jax
 import pytest
 
 from hydrostat.benchmarking import CASES, rod, run_case, scaling, squid
-from hydrostat.benchmarking.measuring import best_of, compiling_anew, on_one_core
 from hydrostat.cli import main
+from hydrostat.measuring import best_of, compiling_anew, on_one_core
 from hydrostat.scenarios.base import Progress
 
 

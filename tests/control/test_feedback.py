@@ -329,6 +329,38 @@ def test_a_servo_on_its_plan_only_stiffens():
     assert not np.any(memory.missing)
 
 
+def noisy(servo, q, v, count=400, noise=1e-2):
+    """What a servo takes the shape to be, sample by sample, that moves at a rate and is observed with white noise."""
+    rng = np.random.default_rng(3)
+    memory, found = servo.init(observed(q, v)), []
+    for step in range(count):
+        sample = q + step * DT * v + noise * jnp.asarray(rng.normal(size=q.shape))
+        _, memory = decided(servo, observed(sample, v), memory)
+        found.append(memory.shape - (q + step * DT * v))
+    return np.array(found)
+
+
+def test_a_smoothing_servo_averages_noise_out_and_does_not_lag():
+    # White noise of samples a time h apart becomes smaller by sqrt(g / (2 - g)), g = 1 - exp(-h / T).
+    T, noise = 20 * DT, 1e-2
+    servo = make_servo(KNOWN, still_table(6), rate=8.0, stiffen=0.2, smoothing=T)
+    errors = noisy(servo, jnp.full((COUNT, 3), 0.1), jnp.full((COUNT, 3), 0.5))
+    g = -np.expm1(-DT / T)
+    settled = errors[100:]
+    # Samples are correlated over 2 T / h = 40: 300 rows of 3 n entries are some 7 x 3 n independent ones.
+    independent = settled[0].size * len(settled) * DT / (2 * T)
+    assert settled.std() == pytest.approx(noise * np.sqrt(g / (2 - g)), rel=5 / np.sqrt(2 * independent))
+    assert abs(settled.mean()) < 5 * settled.std() / np.sqrt(independent)
+    # In the beginning it is the mean of all samples, the first of which counts twice.
+    assert errors[9].std() < 2.0 * noise / np.sqrt(10)
+
+
+def test_a_servo_that_does_not_smooth_remembers_no_shape():
+    memory = SERVO.init(observed())
+    assert memory.shape is None
+    assert decided(SERVO, observed(), memory)[1].shape is None
+
+
 def test_a_servo_draws_the_arm_towards_its_plan_as_heavy_as_it_is():
     # M (3 w e' + 3 w^2 e + w^3 s), with M by the residual of an arm in a void: R(a) - R(0).
     rng = np.random.default_rng(7)

@@ -7,7 +7,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hydrostat.robots.octopus import octopus
 
 from hydrostat.actuation import Tendons
 from hydrostat.bodies import Arm, Material, Section
@@ -20,6 +19,7 @@ from hydrostat.mechanics.motion import Coordinates, all_nodes
 from hydrostat.mechanics.nodes import AbstractForces
 from hydrostat.mechanics.robot import Robot, equal_arms, joined, no_inputs, split
 from hydrostat.robots.build import build_robot
+from hydrostat.robots.specs.octopus import octopus
 from hydrostat.segments import StrainSegment
 from hydrostat.simulation import rollout
 from hydrostat.surroundings import Water

@@ -75,7 +75,7 @@ def test_weight_and_loads_change_momentum_by_their_impulse(free):
     )  # fmt: skip
     start = some_state(falling, 3)
     end = roll(falling, KeepMomentum(PRECISE), start, SECONDS, 50)
-    mass = float(jnp.sum(falling.inertia[..., 3])) + 0.3
+    mass = float(jnp.sum(falling.one.inertia[..., 3])) + 0.3
     gained = np.asarray(momentum_of(falling, end) - momentum_of(falling, start))
     assert gained[3:] == pytest.approx(mass * np.asarray(gravity) * SECONDS, rel=1e-12)
 

@@ -12,11 +12,10 @@ import numpy as np
 import pytest
 
 from hydrostat.mechanics import kinematics
-from hydrostat.mechanics.robot import no_inputs
-from hydrostat.mechanics.statics import equilibrium
 from hydrostat.robots.build import build_robot
 from hydrostat.robots.specs.squid import ECOFLEX, LENGTH, WATER, squid_limb
 from hydrostat.simulation import simulate
+from hydrostat.statics import equilibrium
 from hydrostat.surroundings import Water
 from hydrostat.system import Control, System
 
@@ -29,8 +28,7 @@ def at_rest(pieces, tension, gravity):
     limb = build_robot(squid_limb("camera", pieces))
     system = System(limb, [Water(WATER)]) if gravity == "sea" else System(limb, gravity=(0.0, 0.0, 0.0))
     robot = system.robot
-    inputs = no_inputs(robot)._replace(wires=jnp.zeros(4).at[ABOVE].set(tension))
-    found = equilibrium(robot, inputs, load_steps=8)
+    found = equilibrium(system, Control(tension=jnp.zeros(4).at[ABOVE].set(tension)), load_steps=8)
     tip = kinematics.tip_pose(robot.arm, found.q).position
     angle = -float(jnp.sum(found.q[:, 1] * robot.arm.segments.length))
     return np.array([float(tip[0]), float(tip[2]), angle])
@@ -63,7 +61,7 @@ def test_a_limb_under_its_tendons_settles_in_water_to_where_statics_puts_it():
     spec = replace(squid_limb("camera", 5), material=replace(ECOFLEX, viscosity=6e4))
     system = System(build_robot(spec), [Water(WATER, added_mass=1.0)])
     tension = jnp.array([0.0, 0.2, 0.6, 0.0])
-    rest = equilibrium(system.robot, no_inputs(system.robot)._replace(wires=tension), load_steps=8)
+    rest = equilibrium(system, Control(tension=tension), load_steps=8)
     rows = simulate(system, Control(tension=tension), 30.0, 1e-2, every=100)
     tips = np.asarray(rows.tip)
     there = np.asarray(kinematics.tip_pose(system.robot.arm, rest.q).position)

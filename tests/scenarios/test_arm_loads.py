@@ -86,6 +86,12 @@ def test_feedback_works_alike_where_a_pressure_keeps_the_volume(run, name, setti
 
 
 @pytest.mark.slow
+def test_points_are_reached_with_a_noisy_sense_of_shape(run):
+    metrics = run("arm-reach-target", targets=20, proprioception_noise_deg=1.0)
+    assert metrics["success_rate"] >= 0.9
+
+
+@pytest.mark.slow
 def test_nearly_all_of_a_hundred_points_are_reached(run):
     assert run("arm-reach-target")["success_rate"] >= 0.95
 

@@ -1,5 +1,6 @@
 """rod-abrupt through the command line: it holds at every step, and a run that cannot go on keeps what it had."""
 
+import importlib
 import json
 
 import numpy as np
@@ -55,7 +56,7 @@ def test_energy_does_not_grow(capsys, tmp_path):
 
 def test_a_run_that_diverges_is_exit_3_and_keeps_what_it_had(capsys, tmp_path, coarse, monkeypatch):
     # Every step that is tried for the advice is compiled; tests/stepping looks at the advice itself.
-    monkeypatch.setattr("hydrostat.simulation.simulate._ADVICE_HALVINGS", 1)
+    monkeypatch.setattr(importlib.import_module("hydrostat.simulation.simulate"), "_ADVICE_HALVINGS", 1)
     # Bent into a hook, and then a step of a second.
     keys = ("dt_ms=[0.5, 1000.0, 1.0]", "pull_n=[0.0, 6.0, 4.0]", "seconds=0.02")
     code, out, err = run(capsys, tmp_path, "--robot", coarse, *(part for key in keys for part in ("--set", key)))

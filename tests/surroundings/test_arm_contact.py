@@ -43,7 +43,7 @@ def test_arms_of_different_numbers_of_nodes_touch_as_far_as_they_reach():
     assert first[:3, 1].sum() < -1e-3
     assert last[:3, 1].sum() > 1e-3
     assert np.all(np.isfinite(middle))
-    # Beyond the end of the middle arm there is nothing to touch.
-    np.testing.assert_array_equal(first[3:], 0.0)
-    np.testing.assert_array_equal(last[3:], 0.0)
+    # Beyond the end of the middle arm there is nothing to touch; shares of a touch fade smoothly, to 4e-7 of it here.
+    np.testing.assert_allclose(first[3:], 0.0, atol=1e-6 * np.abs(force).max())
+    np.testing.assert_allclose(last[3:], 0.0, atol=1e-6 * np.abs(force).max())
     assert not np.any(side_by_side((5, 3, 4), 5e-3))

@@ -6,7 +6,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hydrostat.robots.octopus import octopus
 
 from hydrostat.lie import SE3
 from hydrostat.mechanics import dynamics
@@ -14,6 +13,7 @@ from hydrostat.mechanics.motion import Coordinates
 from hydrostat.mechanics.nodes import Nodes
 from hydrostat.mechanics.robot import BodyShape, no_inputs
 from hydrostat.robots.build import build_robot
+from hydrostat.robots.specs.octopus import octopus
 from hydrostat.surroundings import Ball, Commands, ContactLaw, Environment, Ground, Place, Suckers, Together, Water
 from hydrostat.surroundings.base import OnBody
 from hydrostat.surroundings.own import body_contact

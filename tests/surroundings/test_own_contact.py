@@ -17,7 +17,9 @@ SMOOTH = ContactLaw(K, 0.0, 0.0, 0.01, ONSET)
 COUNT, PIECE, RADIUS = 16, 0.012, 5e-3
 APART = 3
 STEP = 5e-3
-made = jax.jit(lambda law, nodes, apart, dt=STEP: own_contact(law, nodes, apart, dt), static_argnums=2)
+made = jax.jit(
+    lambda law, nodes, apart, dt=STEP: own_contact(law, nodes, apart, dt, (len(nodes.radius),)), static_argnums=2
+)
 felt = jax.jit(lambda contact, nodes: contact.forces(nodes))
 
 
@@ -265,7 +267,7 @@ def test_what_touches_and_moves_together_is_not_pushed_along():
 SIDE = 8  # nodes of each of two arms
 DEPTH = 1.5e-3
 PUSH = K * (DEPTH - 0.5 * ONSET)
-between = jax.jit(lambda law, nodes: own_contact(law, nodes, APART, STEP, 2).expected.force)
+between = jax.jit(lambda law, nodes: own_contact(law, nodes, APART, STEP, (len(nodes.radius) // 2,) * 2).expected.force)
 
 
 def straight(centre, angle=0.0):

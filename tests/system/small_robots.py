@@ -5,11 +5,11 @@ from dataclasses import replace
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from hydrostat.robots.octopus import octopus
-from hydrostat.robots.octopus_arm import octopus_arm
 
 from hydrostat.mechanics.robot import Robot
 from hydrostat.robots.build import build_robot
+from hydrostat.robots.specs.octopus import octopus
+from hydrostat.robots.specs.octopus_arm import octopus_arm
 from hydrostat.surroundings import ArmContact, Ball, ContactLaw, Ground, Jet, Obstacles, Sphere, Suckers, Water
 from hydrostat.system import System
 
@@ -42,14 +42,18 @@ ROBOTS = {"single": single, "equal": equal, "unequal": unequal}
 
 def parts_about(robot: Robot) -> dict:
     """All surroundings by name, those that can be placed so that they touch the robot at rest by a millimetre."""
-    system = System(robot, [Water()])
+    system = System(robot, [Obstacles(ContactLaw(100.0, 5.0, 0.5, 0.01, 1e-3))])
     nodes = system.place(system.rest()).nodes
     position, radius = np.asarray(nodes.position), np.asarray(nodes.radius)
     above, beside = (position[-1] + (radius[-1] + 9e-3) * way for way in (np.eye(3)[2], np.eye(3)[1]))
+    # A free body starts on the ground, and its arms a little above it.
+    height = float((position[:, 2] - radius).min() + 1e-3)
+    if robot.body is not None and robot.free_base:
+        height = min(height, float(robot.T_world_body.position[2] - robot.body.radius))
     parts = {
         "water": Water(),
-        "ground": Ground(height=float((position[:, 2] - radius).min() + 1e-3)),
-        "suckers": Suckers(),
+        "ground": Ground(height=height),
+        "suckers": Suckers(reach=2e-2),
         "ball": Ball(0.01, 5e-3, above),
         "obstacles": Obstacles(ContactLaw(100.0, 5.0, 0.5, 0.01, 1e-3), [Sphere(beside, 0.01)]),
         "arm contact": ArmContact(),

@@ -137,6 +137,6 @@ def test_an_arm_and_a_ball_keep_their_momentum_as_the_step_shrinks(adrift):
     assert np.all(np.log2(np.array(drifts[:-1]) / drifts[1:]) > 0.9), drifts
     # Before they touch nothing is lost.
     ball = adrift.part_state(found.state, Ball).ball
-    apart = np.flatnonzero(np.abs(np.asarray(ball.velocity) - [0.2, 0.05, 0.0]).max(1) == 0.0)
-    assert len(apart) >= 2
+    apart = np.flatnonzero(np.abs(np.asarray(ball.velocity) - [0.2, 0.05, 0.0]).max(1) < 1e-12)
+    assert len(apart) >= 10
     assert np.abs(whole[apart] - whole[0]).max() < 1e-12 * np.abs(whole[0]).max()

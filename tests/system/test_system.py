@@ -8,9 +8,12 @@ import pytest
 from small_robots import NEEDS, ROBOTS, apart, equal, parts_about, single, some_control, unequal
 
 from hydrostat.errors import InputError
+from hydrostat.lie import SE3
 from hydrostat.mechanics.robot import split
+from hydrostat.mechanics.state import nodes_of
 from hydrostat.robots import find_robot
 from hydrostat.robots.build import build_robot
+from hydrostat.statics import energy
 from hydrostat.stepping import LinearImplicitEuler, step
 from hydrostat.surroundings import Ball, Ground, Jet, Suckers, Water
 from hydrostat.surroundings.water import DENSITY
@@ -101,13 +104,19 @@ def test_arms_that_might_differ_move_as_equal_ones_in_all_surroundings(equal_fou
 def test_water_drags_by_default_and_bears_what_it_displaces(kind):
     robot = ROBOTS[kind]()
     system = System(robot, [Water()])
+    np.testing.assert_array_equal(system.robot.gravity, [0.0, 0.0, -9.81])
+    # The potential energy is that of the weight less buoyancy, which is a share of it where all has one density.
     density = float(robot.each[0].arm.material.density[0])
-    np.testing.assert_allclose(system.robot.gravity, [0.0, 0.0, -9.81 * (1.0 - DENSITY / density)], rtol=1e-12)
-    np.testing.assert_array_equal(system.gravity, [0.0, 0.0, -9.81])
+    lifted = system.rest()._replace(base_pose=SE3(robot.T_world_body.rotation, robot.T_world_body.position + 0.1))
+    wet, dry = (
+        float(energy(one, lifted).gravitational - energy(one, one.rest()).gravitational)
+        for one in (system, System(robot))
+    )
+    np.testing.assert_allclose(wet, dry * (1.0 - DENSITY / density), rtol=1e-9)
     rest = system.rest()
     state = rest._replace(v=jax.tree.map(jnp.ones_like, rest.q))
-    nodes = system.place(state).nodes
-    power = jnp.sum(system.forces_at(state).forces(nodes).force * nodes.velocity, -1)
+    nodes = nodes_of(system.robot, state.robot, family="flow")
+    power = jnp.sum(system.forces_at(state).at("flow").forces(nodes).force * nodes.velocity, -1)
     assert len(power) >= sum(arm.arm.count for arm in robot.each)
     assert np.all(np.asarray(power) < 0.0)
 

@@ -57,7 +57,7 @@ def run_case(name: str, progress: Progress | None = None) -> dict[str, Any]:
     case = find_case(name)
     progress = progress or Progress()
     progress.say("loading")
-    from hydrostat.benchmarking.measuring import compiling_anew, on_one_core
+    from hydrostat.measuring import compiling_anew, on_one_core
 
     start = time.perf_counter()
     try:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from hydrostat.benchmarking.measuring import best_of
 from hydrostat.errors import DivergedError
+from hydrostat.measuring import best_of
 from hydrostat.results.trajectory import Trajectory
 from hydrostat.robots.build import build_robot
 from hydrostat.robots.specs.rod import rod

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from hydrostat.benchmarking.measuring import best_of
+from hydrostat.measuring import best_of
 from hydrostat.robots.build import build_robot
 from hydrostat.robots.specs.rod import rod
 from hydrostat.scenarios.base import Progress

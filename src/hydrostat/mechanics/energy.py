@@ -8,17 +8,13 @@ from jaxtyping import Array, Float
 
 from hydrostat.lie import SE3, small
 from hydrostat.mechanics.added_mass import added_inertia, entrained, in_axes
+from hydrostat.mechanics.buoyancy import displaced, displaced_mass
 from hydrostat.mechanics.contraction import muscle_forces
 from hydrostat.mechanics.dynamics import motions_of
 from hydrostat.mechanics.elasticity import dissipated_power, elastic_energy
 from hydrostat.mechanics.girth import girth_energy
-from hydrostat.mechanics.motion import (
-    Coordinates,
-    all_nodes,
-    body_node,
-    like_coordinates,
-    without_masses,
-)
+from hydrostat.mechanics.motion import Coordinates, body_node, like_coordinates, without_masses
+from hydrostat.mechanics.outer_forces import forces_on_nodes
 from hydrostat.mechanics.points import carried_twist
 from hydrostat.mechanics.pull import wire_forces
 from hydrostat.mechanics.robot import Inputs, Robot, each_arm, gathered, total
@@ -31,7 +27,7 @@ class Energy(NamedTuple):
     """With that of the water which the robot carries along."""
     elastic: Float[Array, ""]
     gravitational: Float[Array, ""]
-    """Zero where all mass is at the world's origin."""
+    """Of the weight less the buoyancy; zero where all mass is at the world's origin."""
 
     @property
     def total(self) -> Float[Array, ""]:
@@ -45,13 +41,15 @@ class Masses(NamedTuple):
     inertia: Float[Array, "m 6"]
     added: Float[Array, "m 6"]
     """What of it is water that is carried along, which has no weight."""
+    displaced: Float[Array, " m"]
+    """Mass of the water that is displaced [kg], whose weight lifts."""
     T_world: SE3
     twist: Float[Array, "m 6"]
 
     @property
     def mass(self) -> Float[Array, " m"]:
-        """What has weight [kg]."""
-        return self.inertia[:, 3] - self.added[:, 3]
+        """What gravity pulls at, less what buoyancy lifts [kg]."""
+        return self.inertia[:, 3] - self.added[:, 3] - self.displaced
 
     def drift(self, inputs: Inputs) -> Float[Array, "m 6"]:
         """The velocity of the water far away as a twist in the axes of each."""
@@ -64,21 +62,23 @@ class Masses(NamedTuple):
 def masses(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) -> Masses:
     """All masses of a robot: Gauss points, lumps and a free base."""
     base, motions = motions_of(model, x, v, like_coordinates(model), inputs)
-    water = entrained(inputs)
+    water, density = entrained(inputs), displaced(inputs)
 
-    def of(points, T_world, V, inertia, added=None):
+    def of(points, T_world, V, inertia, added=None, lifting=None):
         twist = carried_twist(points.T, V) + points.Jv
         pose = T_world @ points.T
         added = jnp.zeros_like(inertia) if added is None else added
         rotation, position = pose.rotation.reshape(-1, 3, 3), pose.position.reshape(-1, 3)
-        six = ((inertia + added).reshape(-1, 6), added.reshape(-1, 6))
-        return Masses(*six, SE3(rotation, position), twist.reshape(-1, 6))
+        lifting = jnp.zeros_like(inertia[..., 3]) if lifting is None else lifting
+        own = ((inertia + added).reshape(-1, 6), added.reshape(-1, 6), lifting.reshape(-1))
+        return Masses(*own, SE3(rotation, position), twist.reshape(-1, 6))
 
     def of_arm(arm, mount, motion):
         del mount
         T_world = jax.tree.map(lambda y: y[:, None], motion.T_world)
         added = None if water is None else added_inertia(arm, water)
-        own = of(motion.inner, T_world, motion.V[:, None], arm.inertia, added)
+        lifting = None if density is None else displaced_mass(arm, density)
+        own = of(motion.inner, T_world, motion.V[:, None], arm.inertia, added, lifting)
         if not arm.lump_inertia.shape[0]:
             return (own,)
         i = arm.lumps.segment
@@ -89,7 +89,8 @@ def masses(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) -> Mass
     if model.base_inertia is not None:
         pose = jax.tree.map(lambda y: y[None], base.T)
         own = model.base_inertia[None]
-        parts.append(Masses(own, jnp.zeros_like(own), pose, base.V[None]))
+        lifting = jnp.zeros(()) if density is None or model.body is None else density * model.body.volume
+        parts.append(Masses(own, jnp.zeros_like(own), lifting[None], pose, base.V[None]))
     return jax.tree.map(lambda *y: jnp.concatenate(y), *parts)
 
 
@@ -121,12 +122,12 @@ class Bulk(NamedTuple):
     inertia: Float[Array, "6 6"]
     """As that of `composite_inertia`."""
     weight: Float[Array, " 6"]
-    """What changes the momentum besides forces on the skin and loads: the weight, and in a current the drift of the
-    water's impulse."""
+    """What changes the momentum besides forces on the skin and loads: the weight less the buoyancy, and in a current
+    the drift of the water's impulse."""
 
 
 def bulk(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) -> Bulk:
-    """Momentum, inertia and weight of a robot in one pass over its masses."""
+    """Momentum, inertia and weight less buoyancy of a robot in one pass over its masses."""
     bodies = masses(model, x, v, inputs)
     return Bulk(_momentum(bodies, inputs), _composite(bodies), _weight(bodies, model.gravity, inputs))
 
@@ -162,7 +163,8 @@ def dissipation(model: Robot, x: Coordinates, v: Coordinates) -> Float[Array, ""
 
 
 def power(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) -> Float[Array, ""]:
-    """The power of all but the material: loads, generalised forces, wires, muscles, surroundings; base at rest [W].
+    """The power of all but material, weight and buoyancy: loads, generalised forces, wires, muscles, surroundings;
+    base at rest [W].
 
     With it the energies balance: the rate of their sum is this power less `dissipation`.
     """
@@ -174,7 +176,10 @@ def power(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) -> Float
 def external_wrench(
     model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs
 ) -> tuple[Float[Array, " 6"], Float[Array, ""]]:
-    """The wrench of loads, surroundings and weight about the world's origin, and the power of all but the weight."""
+    """The wrench of loads, surroundings and weight about the world's origin, and the power of all but the weight.
+
+    Buoyancy counts with the weight.
+    """
     wrench, on_nodes = applied_wrench(model, x, v, inputs)
 
     def of_arm(arm, mount, q, rate, torque, wires, activation):
@@ -224,10 +229,9 @@ def applied_wrench(
         wrench, watts = (total(model, y) for y in found)
     if inputs.surroundings is not None:
         shift = jnp.zeros(3) if origin is None else origin
-        nodes, body = (
-            at._replace(position=at.position + shift) for at in (all_nodes(light, motions, x), body_node(base))
-        )
-        met = [(nodes, inputs.surroundings.forces(nodes))]
+        met = forces_on_nodes(light, motions, x, inputs.surroundings, shift)
+        body = body_node(base)
+        body = body._replace(position=body.position + shift)
         outside = inputs.surroundings.on_body(body) if model.free_base else None
         if outside is not None:
             met.append((body, outside))
@@ -238,7 +242,8 @@ def applied_wrench(
 
 
 def _weight(bodies: Masses, gravity: Float[Array, " 3"], inputs: Inputs) -> Float[Array, " 6"]:
-    """The weight, and in a current the drift of the water's impulse, as a wrench about the world's origin."""
+    """The weight less the buoyancy, and in a current the drift of the water's impulse, as a wrench about the world's
+    origin."""
     weight = bodies.mass[:, None] * gravity
     lever = small.cross(bodies.T_world.position, weight)
     water = entrained(inputs)

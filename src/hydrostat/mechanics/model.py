@@ -41,6 +41,10 @@ class ArmModel(eqx.Module):
     arm: Arm
     grid: Float[Array, " d"]
     """Fractions of every segment at which its material points are looked at, each once."""
+    flow: Float[Array, " f"]
+    """Fractions of every segment at which forces act that are distributed along it."""
+    flow_share: Float[Array, " f"]
+    """Share of the segment's length that each of these nodes stands for."""
     inertia: Float[Array, "n g 6"]
     """Diagonal spatial inertias at the Gauss points."""
     stiffness: Float[Array, "n k"]
@@ -70,13 +74,15 @@ class ArmModel(eqx.Module):
     gauss_at: tuple[int, ...] = eqx.field(static=True, default=())
     """Which points of the grid carry the masses."""
     skin_at: tuple[int, ...] = eqx.field(static=True, default=())
-    """Which meet the surroundings."""
+    """Which touch the surroundings."""
+    flow_at_masses: bool = eqx.field(static=True, default=False)
+    """Whether the points that carry the masses are the flow nodes as well."""
     tip_at: int = eqx.field(static=True, default=0)
     """Which is the segment's end."""
 
     @property
     def skin(self) -> Float[Array, " c"]:
-        """Fractions of every segment at which it meets its surroundings."""
+        """Fractions of every segment at which it touches its surroundings."""
         return self.grid[np.array(self.skin_at, int)]
 
 
@@ -103,7 +109,8 @@ def make_arm_model(
     **Arguments:** `points`: Gauss points per segment; `lumps`: (place, mass [kg]) or (place, mass,
     moment of inertia [kg m^2]) each, a place being a fraction 0 ... 1 of the arm's rest length; `load_places`: places
     where loads act; `rest`: coordinates of the unstressed arm; `friction`: torque per rate of each segment's bend angle
-    [N m s]; `skin_points`: nodes per segment that meet the surroundings, the last one at its tip;
+    [N m s]; `skin_points`: nodes per segment that touch the surroundings, the last one at its tip: water needs none,
+    it acts at the Gauss points, or in the middle between plates;
     `constant_volume`: whether the section narrows as the arm stretches; `plates`: diagonal spatial inertias of rigid
     plates at the segments' ends, of arms that are no rod: they have no other mass and no stiffness; `tissue`: what
     the arm is made of, where its elasticity is not linear; `muscles`: what contracts in it,
@@ -127,10 +134,11 @@ def make_arm_model(
         )
     lump_inertia = jnp.stack([ball_inertia(j, m) for _, m, j in lumps]) if lumps else jnp.zeros((0, 6))
     if plates is None:
-        fractions, _ = gauss_points(points)
+        flow = gauss_points(points)
+        fractions = flow[0]
         inertia, elastic, damped = node_inertias(arm, points), stiffness(arm, points), damping(arm, points)
     else:
-        fractions, inertia = jnp.ones(1), plates[:, None]
+        flow, fractions, inertia = gauss_points(1), np.ones(1), plates[:, None]
         elastic = damped = jnp.zeros((arm.count, arm.coordinates))
     if friction is not None:
         damped = damped + _bend_friction(arm, jnp.asarray(friction, float))
@@ -144,6 +152,9 @@ def make_arm_model(
     return ArmModel(
         arm=arm,
         grid=jnp.asarray(grid),
+        flow=jnp.asarray(flow[0]),
+        flow_share=jnp.asarray(flow[1]),
+        flow_at_masses=plates is None,
         inertia=inertia,
         stiffness=elastic,
         damping=damped,

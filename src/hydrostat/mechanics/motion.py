@@ -8,9 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from hydrostat.compiling import once
 from hydrostat.lie import SE3, se3, small
 from hydrostat.mechanics.model import ArmModel, Places
-from hydrostat.mechanics.nodes import Nodes
+from hydrostat.mechanics.nodes import NodeFamily, Nodes
 from hydrostat.mechanics.points import Points, bracket, carried_twist, points_at
 from hydrostat.mechanics.robot import Inputs, PerArm, Robot, each_arm, gathered, joined, with_arms
 
@@ -47,9 +48,11 @@ class Motion(NamedTuple):
     inner: Points
     """The Gauss points (n, g)."""
     skin: Points
-    """The nodes that meet the surroundings (n, c)."""
+    """The nodes that touch the surroundings (n, c)."""
     tips: Points
     """The ends of the segments (n)."""
+    flow: Points
+    """Where forces act that are distributed along the arm (n, f)."""
     lumps: Points
     """The lumped masses (m)."""
     loads: Points
@@ -61,8 +64,12 @@ class Motion(NamedTuple):
     A: Float[Array, "n 6"]
     """Body accelerations of the segments' bases."""
     T_skin: SE3
-    """Of the nodes that meet the surroundings, in the world (n, c)."""
+    """Of the nodes that touch the surroundings, in the world (n, c)."""
     V_skin: Float[Array, "n c 6"]
+    """Their body twists."""
+    T_flow: SE3
+    """Of the flow nodes, in the world (n, f)."""
+    V_flow: Float[Array, "n f 6"]
     """Their body twists."""
 
 
@@ -97,30 +104,36 @@ def arm_motion(model: ArmModel, q, v, a, base: BaseMotion) -> Motion:
     inner, skin, tips, lumps, loads = _all_points(model, q, v)
     Ja = small.matvec(tips.J, a) + tips.c
 
-    def advance(carry, inputs):
-        T, V, A = carry
-        T_tip, Jv, Ja = inputs
-        V_new = carried_twist(T_tip, V) + Jv
-        A_new = carried_twist(T_tip, A) + Ja + bracket(V_new, Jv)
-        return (T @ T_tip, V_new, A_new), (T, V, A)
-
-    last, bases = jax.lax.scan(advance, tuple(base), (tips.T, tips.Jv, Ja), unroll=unrolling(model.arm.count))
+    last, bases = jax.lax.scan(_advance, tuple(base), (tips.T, tips.Jv, Ja), unroll=unrolling(model.arm.count))
     if skin_is_tips(model):
         # Where a segment ends the next one begins.
         T_skin, V_skin = jax.tree.map(lambda y, end: jnp.concatenate([y[1:], end[None]])[:, None], bases[:2], last[:2])
     else:
         T_skin = jax.tree.map(lambda y: y[:, None], bases[0]) @ skin.T
         V_skin = carried_twist(skin.T, bases[1][:, None]) + skin.Jv
-    return Motion(inner, skin, tips, lumps, loads, *bases, T_skin, V_skin)
+    flow = inner if model.flow_at_masses else _on_segments(model, q, v, model.flow)
+    T_base, V_base = jax.tree.map(lambda y: y[:, None], bases[:2])
+    T_flow, V_flow = once((T_base @ flow.T, carried_twist(flow.T, V_base) + flow.Jv))
+    T_world, V, A = bases
+    return Motion(inner, skin, tips, flow, lumps, loads, T_world, V, A, T_skin, V_skin, T_flow, V_flow)
+
+
+def _advance(base, segment):
+    """Over one segment: the motion of its tip, by which the next one's base moves; the motion of its base is kept."""
+    T, V, A = base
+    T_tip, Jv, Ja = segment
+    V_tip = carried_twist(T_tip, V) + Jv
+    A_tip = carried_twist(T_tip, A) + Ja + bracket(V_tip, Jv)
+    return (T @ T_tip, V_tip, A_tip), base
 
 
 def skin_is_tips(model: ArmModel) -> bool:
-    """Whether an arm meets its surroundings at the ends of its segments alone."""
+    """Whether an arm touches its surroundings at the ends of its segments alone."""
     return model.skin_at == (model.tip_at,)
 
 
 def without_masses(robot: Robot) -> Robot:
-    """The same arms with no other material points than their segments' ends and their skin: less to work out."""
+    """The same arms with no other material points than their segments' ends and their nodes: less to work out."""
     return with_arms(robot, _massless)
 
 
@@ -135,6 +148,7 @@ def _massless(arm: ArmModel) -> ArmModel:
         lump_inertia=arm.lump_inertia[:0],
         loads=nowhere,
         gauss_at=(),
+        flow_at_masses=False,
         skin_at=tuple(kept.index(i) for i in arm.skin_at),
         tip_at=kept.index(arm.tip_at),
     )
@@ -142,19 +156,34 @@ def _massless(arm: ArmModel) -> ArmModel:
 
 def _all_points(model: ArmModel, q, v) -> list[Points]:
     """The Gauss points, the skin, the tips, the lumps and the loads of an arm, computed together: compiled once."""
-    n, size = model.arm.count, model.grid.shape[0]
-    own = Places(jnp.repeat(jnp.arange(n), size), jnp.broadcast_to(model.grid, (n, size)).reshape(-1))
-    all_places = [own, model.lumps, model.loads]
+    all_places = [_everywhere(model, model.grid), model.lumps, model.loads]
     together = jax.tree.map(lambda *parts: jnp.concatenate(parts), *all_places)
     points = points_at(model.arm, q, v, together)
     ends = np.cumsum([places.fraction.shape[0] for places in all_places])
     grid, lumps, loads = (
         jax.tree.map(lambda y, a=a, b=b: y[a:b], points) for a, b in zip([0, *ends[:-1]], ends, strict=True)
     )
-    grid = jax.tree.map(lambda y: y.reshape(n, size, *y.shape[1:]), grid)
+    grid = _by_segment(model, grid)
     inner, skin = (_chosen(grid, at) for at in (model.gauss_at, model.skin_at))
     tips = jax.tree.map(lambda y: y[:, model.tip_at], grid)
     return [inner, skin, tips, lumps, loads]
+
+
+def _on_segments(model: ArmModel, q, v, fractions: Float[Array, " d"]) -> Points:
+    """The points at the same fractions of every segment (n, d)."""
+    return _by_segment(model, points_at(model.arm, q, v, _everywhere(model, fractions)))
+
+
+def _everywhere(model: ArmModel, fractions: Float[Array, " d"]) -> Places:
+    """The same fractions of every segment."""
+    n, size = model.arm.count, fractions.shape[0]
+    return Places(jnp.repeat(jnp.arange(n), size), jnp.broadcast_to(fractions, (n, size)).reshape(-1))
+
+
+def _by_segment(model: ArmModel, points: Points) -> Points:
+    """Points in a row, segment after segment, with the segment as an axis of its own."""
+    n = model.arm.count
+    return jax.tree.map(lambda y: y.reshape(n, y.shape[0] // n, *y.shape[1:]), points)
 
 
 def _chosen(grid: Points, at: tuple[int, ...]) -> Points:
@@ -171,26 +200,49 @@ def stretch_of(model: ArmModel, q: Float[Array, "n k"]) -> Float[Array, " n"]:
 
 
 def skin_nodes(model: ArmModel, motion: Motion, q: Float[Array, "n k"]) -> Nodes:
-    """The nodes of one arm, in world axes."""
-    T, V = motion.T_skin, motion.V_skin
-    section = model.arm.section
-    radius = section.radius_base[:, None] + model.skin * (section.radius_tip - section.radius_base)[:, None]
-    stretch = stretch_of(model, q)
-    if model.constant_volume:
-        radius = radius * jnp.sqrt(model.arm.segments.area_ratio(q))[:, None]
+    """The contact nodes of one arm, in world axes."""
     # A node stands for half the way to the one before it and half the way to the next.
-    spacing = model.arm.segments.length * stretch / max(len(model.skin_at), 1)
+    spacing = model.arm.segments.length * stretch_of(model, q) / max(len(model.skin_at), 1)
     following = jnp.concatenate([spacing[1:], jnp.zeros(1)])
     last = np.arange(len(model.skin_at)) == len(model.skin_at) - 1
     length = jnp.where(last, 0.5 * (spacing + following)[:, None], spacing[:, None])
+    T = motion.T_skin
+    return _in_world(T, motion.V_skin, T.rotation[..., 2], _radius(model, q, model.skin), length)
+
+
+def flow_nodes(model: ArmModel, motion: Motion, q: Float[Array, "n k"]) -> Nodes:
+    """The flow nodes of one arm, in world axes; each stands for its quadrature weight times the segment's length."""
+    along = jax.vmap(lambda segment, q, T: segment.direction(q, T))(model.arm.segments, q, motion.flow.T)
+    tangent = small.matvec(motion.T_world.rotation[:, None], along)
+    length = model.flow_share * (model.arm.segments.length * stretch_of(model, q))[:, None]
+    # Stored: each of them is needed for every component of a force and of its damping.
+    return Nodes(*once(_in_world(motion.T_flow, motion.V_flow, tangent, _radius(model, q, model.flow), length)))
+
+
+def _radius(model: ArmModel, q: Float[Array, "n k"], fractions: Float[Array, " d"]) -> Float[Array, "n d"]:
+    """The arm's radius at the same fractions of every segment."""
+    section = model.arm.section
+    radius = section.radius_base[:, None] + fractions * (section.radius_tip - section.radius_base)[:, None]
+    if model.constant_volume:
+        radius = radius * jnp.sqrt(model.arm.segments.area_ratio(q))[:, None]
+    return radius
+
+
+def _in_world(T: SE3, V: Float[Array, "n d 6"], tangent: Float[Array, "n d 3"], radius, length) -> Nodes:
+    """Nodes in world axes, all in a row, by their poses and body twists."""
     return Nodes(
         position=T.position.reshape(-1, 3),
         velocity=small.matvec(T.rotation, V[..., 3:]).reshape(-1, 3),
         angular_velocity=small.matvec(T.rotation, V[..., :3]).reshape(-1, 3),
-        tangent=T.rotation[..., 2].reshape(-1, 3),
+        tangent=tangent.reshape(-1, 3),
         radius=radius.reshape(-1),
         length=length.reshape(-1),
     )
+
+
+def arm_nodes(family: NodeFamily, model: ArmModel, motion: Motion, q: Float[Array, "n k"]) -> Nodes:
+    """The nodes of a family of one arm, in world axes."""
+    return (skin_nodes if family == "contact" else flow_nodes)(model, motion, q)
 
 
 def body_node(base: BaseMotion) -> Nodes:
@@ -201,12 +253,13 @@ def body_node(base: BaseMotion) -> Nodes:
     return Nodes(*(part[None] for part in own))
 
 
-def all_nodes(robot: Robot, motions: PerArm, x: Coordinates) -> Nodes:
-    """The nodes of all arms, arm after arm."""
-    (each,) = each_arm(robot, lambda arm, _, motion, q: (skin_nodes(arm, motion, q),), motions, x.q)
+def all_nodes(robot: Robot, motions: PerArm, x: Coordinates, family: NodeFamily = "contact") -> Nodes:
+    """The nodes of a family of all arms, arm after arm."""
+    (each,) = each_arm(robot, lambda arm, _, motion, q: (arm_nodes(family, arm, motion, q),), motions, x.q)
     return gathered(robot, each)
 
 
-def nodes_per_arm(robot: Robot) -> list[int]:
-    """How many nodes each arm offers to its surroundings."""
-    return [arm.arm.count * len(arm.skin_at) for arm in robot.each]
+def nodes_per_arm(robot: Robot, family: NodeFamily = "contact") -> list[int]:
+    """How many nodes of a family each arm offers to its surroundings."""
+    each = robot.each
+    return [arm.arm.count * (len(arm.skin_at) if family == "contact" else arm.flow.shape[0]) for arm in each]

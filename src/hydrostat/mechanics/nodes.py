@@ -1,7 +1,7 @@
 """What an arm offers to its surroundings, and what they answer: material points on its skin, and forces on them."""
 
 import abc
-from typing import NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import equinox as eqx
 import jax
@@ -12,6 +12,11 @@ from jaxtyping import Array, Float
 from hydrostat.compiling import once
 from hydrostat.errors import InputError
 from hydrostat.lie import small
+
+NodeFamily = Literal["contact", "flow"]
+"""Two families of nodes along an arm. Contact nodes are at the ends of the segments, or at equal distances up to them:
+what touches the skin acts there. Flow nodes are the points of a Gauss quadrature of each segment: forces that are
+distributed along the arm act there, and their sums are of second order in the segments' length, or better."""
 
 
 class Nodes(NamedTuple):
@@ -59,7 +64,14 @@ def on_displacements(linear: Float[Array, "n 3 3"]) -> Float[Array, "n 6 6"]:
 
 
 class AbstractForces(eqx.Module):
-    """What touches arms from outside: ground, objects, other arms."""
+    """What acts on arms from outside: water, ground, objects, other arms."""
+
+    acts_at: ClassVar[NodeFamily | Literal["body"]] = "contact"
+    """The nodes at which it acts; `body`: on no arm at all, but on the body that carries them."""
+
+    def at(self, family: NodeFamily) -> "AbstractForces | None":
+        """The part of the forces that acts at a family of nodes; None where nothing does."""
+        return self if self.acts_at == family else None
 
     @property
     def abrupt(self) -> bool:
@@ -78,6 +90,13 @@ class AbstractForces(eqx.Module):
 
     def entrained(self) -> Entrained | None:
         """The water that arms carry along; None where they carry none."""
+        return None
+
+    def displaced(self) -> Float[Array, ""] | None:
+        """The density of the water that arms and body displace [kg/m^3]; None where there is none.
+
+        Buoyancy is not among `forces`: it is the weight of that water upside down, and has a potential as weight has.
+        """
         return None
 
     def by_arm(self, arms: int) -> "AbstractForces":

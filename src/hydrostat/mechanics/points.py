@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from hydrostat.bodies import Arm
 from hydrostat.compiling import once
@@ -59,3 +59,32 @@ def gyroscopic(V: Float[Array, "... 6"], P: Float[Array, "... 6"]) -> Float[Arra
     """-ad(V)^T P: the rate at which the momentum P of a body turns with it."""
     w, v, m, p = V[..., :3], V[..., 3:], P[..., :3], P[..., 3:]
     return jnp.concatenate([small.cross(w, m) + small.cross(v, p), small.cross(w, p)], -1)
+
+
+def projected(J: Float[Array, "... 6 k"], f: Float[Array, "... 6"]) -> Float[Array, "... k"]:
+    """J^T f: a wrench on a point as forces on the coordinates."""
+    return small.matvec(jnp.swapaxes(J, -1, -2), f)
+
+
+def wrench_in_axes(R: Float[Array, "... 3 3"], moment, force) -> Float[Array, "... 6"]:
+    """A wrench given in world axes, in the axes R."""
+    turned = jnp.swapaxes(R, -1, -2)
+    return jnp.concatenate([small.matvec(turned, moment), small.matvec(turned, force)], -1)
+
+
+def matrix_in_axes(R: Float[Array, "n 3 3"], S: Float[Array, "n 6 6"]) -> Float[Array, "n 6 6"]:
+    """A matrix from twists to wrenches, given in world axes, in the axes R."""
+    turned = jnp.swapaxes(R, -1, -2)
+    rows = [[small.matmul(turned, small.matmul(S[:, i : i + 3, j : j + 3], R)) for j in (0, 3)] for i in (0, 3)]
+    return jnp.concatenate([jnp.concatenate(row, -1) for row in rows], -2)
+
+
+def membership(count: int, segment: Int[Array, " m"]) -> Float[Array, "m n"]:
+    """1 where a place is on one of so many segments."""
+    return (segment[:, None] == jnp.arange(count)).astype(float)
+
+
+def collected(member: Float[Array, "m n"], values: Float[Array, "m *shape"]) -> Float[Array, "n *shape"]:
+    """The sum of the places' values over each segment."""
+    weights = member.reshape(*member.shape, *(1,) * (values.ndim - 1))
+    return jnp.sum(weights * values[:, None], 0)

@@ -255,7 +255,7 @@ def dispersed(robot: Robot, values, rows: Sequence[int]) -> PerArm:
     if robot.single:
         return values
     if robot.equal:
-        return jax.tree.map(lambda y: y.reshape(robot.count, -1, *y.shape[1:]), values)
+        return jax.tree.map(lambda y: y.reshape(robot.count, rows[0], *y.shape[1:]), values)
     ends = [sum(rows[: i + 1]) for i in range(len(rows))]
     return tuple(jax.tree.map(lambda y, a=a, b=b: y[a:b], values) for a, b in zip([0, *ends[:-1]], ends, strict=True))
 

@@ -9,7 +9,7 @@ from jaxtyping import Array, Float
 from hydrostat.lie import SE3, se3, small
 from hydrostat.mechanics.dynamics import motions_of
 from hydrostat.mechanics.motion import Coordinates, all_nodes, body_node, like_coordinates, without_masses
-from hydrostat.mechanics.nodes import Nodes
+from hydrostat.mechanics.nodes import NodeFamily, Nodes
 from hydrostat.mechanics.robot import Inputs, PerArm, Robot, joined, no_inputs
 
 
@@ -61,12 +61,12 @@ def inputs_at(robot: Robot, state: RobotState, inputs: Inputs | None = None) -> 
     return inputs._replace(base_pose=state.base_pose) if robot.free_base else inputs
 
 
-def nodes_of(robot: Robot, state: RobotState, inputs: Inputs | None = None) -> Nodes:
-    """The nodes of all arms that meet the surroundings, arm after arm."""
+def nodes_of(robot: Robot, state: RobotState, inputs: Inputs | None = None, family: NodeFamily = "contact") -> Nodes:
+    """The nodes of a family of all arms, arm after arm."""
     light = without_masses(robot)
     at = inputs_at(robot, state, inputs)
     _, motions = motions_of(light, positions(state), velocities(state), like_coordinates(robot), at, weight=False)
-    return all_nodes(light, motions, positions(state))
+    return all_nodes(light, motions, positions(state), family)
 
 
 def body_of(robot: Robot, state: RobotState, inputs: Inputs | None = None) -> Nodes:

@@ -184,16 +184,21 @@ def small_vibrations(robot: Robot, q, inputs: Inputs) -> Modes:
     whole = size + (6 if robot.free_base else 0)
     M, K = _mass_and_stiffness(robot, inputs, q, whole)
     M, K = M[np.ix_(free, free)], K[np.ix_(free, free)]
+    # Outside of tracing by NumPy, whose eigenvalues of stiff arms are a little less rounded.
+    traced = isinstance(M, Tracer) or isinstance(K, Tracer)
+    library, eigenpairs = (jnp, _eigenpairs) if traced else (np, np.linalg.eigh)
+    M, K = library.asarray(M), library.asarray(K)
     # M^-1 K by the factor of M: symmetric for conservative loads, and real.
-    scale = 1.0 / jnp.sqrt(jnp.diag(M))
-    L = jnp.linalg.cholesky(M * jnp.outer(scale, scale))
-    inner = jnp.linalg.solve(L, jnp.linalg.solve(L, (K * jnp.outer(scale, scale)).T).T)
-    if not isinstance(inner, Tracer) and bool(jnp.max(jnp.abs(inner - inner.T)) > _ASYMMETRY * jnp.max(jnp.abs(inner))):
+    scale = 1.0 / library.sqrt(library.diag(M))
+    L = library.linalg.cholesky(M * library.outer(scale, scale))
+    inner = library.linalg.solve(L, library.linalg.solve(L, (K * library.outer(scale, scale)).T).T)
+    if not traced and bool(np.max(np.abs(inner - inner.T)) > _ASYMMETRY * np.max(np.abs(inner))):
         raise InputError(
             "vibrations need conservative loads; these forces follow the arm, and their stiffness is lopsided"
         )
-    squares, vectors = _eigenpairs(0.5 * (inner + inner.T))
-    shapes = jnp.zeros((len(free), whole)).at[:, free].set((scale[:, None] * jnp.linalg.solve(L.T, vectors)).T)
+    squares, vectors = eigenpairs(0.5 * (inner + inner.T))
+    own = (scale[:, None] * library.linalg.solve(L.T, vectors)).T
+    shapes = jnp.zeros((len(free), whole)).at[:, free].set(own)
     frequencies = jnp.sign(squares) * jnp.sqrt(jnp.abs(squares)) / (2.0 * jnp.pi)
     if not isinstance(q, tuple) and not robot.free_base:
         shapes = shapes.reshape(len(free), *q.shape)

@@ -17,9 +17,10 @@ from hydrostat.mechanics.energy import dissipation as dissipation_of
 from hydrostat.mechanics.energy import energy as energy_of
 from hydrostat.mechanics.energy import momentum as momentum_of
 from hydrostat.mechanics.energy import power as power_of
-from hydrostat.mechanics.motion import Coordinates
+from hydrostat.mechanics.motion import Coordinates, nodes_per_arm
+from hydrostat.mechanics.nodes import NodeFamily
 from hydrostat.mechanics.robot import Inputs, PerArm, dispersed, split, total
-from hydrostat.mechanics.state import inputs_at, positions, velocities
+from hydrostat.mechanics.state import inputs_at, nodes_of, positions, velocities
 from hydrostat.results.rows import Row, each_arm, object_radii, objects, shape, shape_of, widths
 from hydrostat.stepping.sdirk2 import GAMMA
 from hydrostat.stepping.step import StepInputs
@@ -171,19 +172,22 @@ def _holding(system: System, part, own):
 
 
 class NodeForce(eqx.Module):
-    """A row function: the force of the parts of the surroundings that are of some kinds, on every contact node."""
+    """A row function: the force of the parts of the surroundings that are of some kinds, on every node of a family."""
 
     kinds: tuple[type, ...] = eqx.field(static=True)
+    family: NodeFamily = eqx.field(static=True, default="contact")
 
     def __call__(self, system: System, row: Row) -> PerArm:
         """Of each arm (nodes, 3)."""
-        rows = system.environment.rows
+        robot = system.robot
+        rows = nodes_per_arm(robot, self.family)
         found = jnp.zeros((sum(rows), 3))
-        place = system.place(row.state)
-        if place is not None:
+        if system.surroundings:
+            nodes = nodes_of(robot, row.state.robot, family=self.family)
             for _, forces in _acting(system, row.state, self.kinds):
-                found = found + forces.forces(place.nodes).force
-        return dispersed(system.robot, found, rows)
+                part = forces.at(self.family)
+                found = found if part is None else found + part.forces(nodes).force
+        return dispersed(robot, found, rows)
 
 
 class BodyForce(eqx.Module):

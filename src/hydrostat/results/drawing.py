@@ -68,7 +68,7 @@ class Scene:
     """Of the body or, where it is fixed, of the tips (rows, paths, 3) [m]."""
 
     @staticmethod
-    def of(trajectory: "Trajectory", at: Sequence[int] | slice | None = None) -> "Scene":
+    def of(trajectory: "Trajectory", at: Sequence[int] | np.ndarray | slice | None = None) -> "Scene":
         """The scene of a trajectory, or of some of its rows."""
         some: Any = trajectory if at is None else trajectory[at if isinstance(at, slice) else np.asarray(at)]
         system, robot = trajectory.system, trajectory.system.robot

@@ -73,7 +73,7 @@ def _rows(state: State, control: Control, index) -> Row:
     dt = state.time[following] - state.time[library.maximum(following - 1, 0)]
     dt = library.where(dt > 0.0, dt, 1.0)
     first, last = (jax.tree.map(lambda y, i=i: y[i], state) for i in (before, index))
-    return Row(first, last, jax.tree.map(lambda y: y[index], control), dt)
+    return Row(first, last, jax.tree.map(lambda y: y[index], control), dt)  # type: ignore[arg-type]
 
 
 def _many(functions: tuple[RowFunction, ...], system: System, rows: Row, size: int) -> tuple:

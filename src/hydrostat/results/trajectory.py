@@ -18,6 +18,7 @@ from hydrostat.mechanics.robot import PerArm
 from hydrostat.results import analysis, labels, rows
 from hydrostat.results.labels import Variables
 from hydrostat.results.trajectory_recorder import TrajectoryRecorder
+from hydrostat.surroundings.water import Water
 from hydrostat.system import Control, State, System
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Trajectory(eqx.Module):
     def __len__(self) -> int:
         return self.state.time.shape[0]
 
-    def __getitem__(self, index) -> "Trajectory | State":
+    def __getitem__(self, index) -> Any:
         """The state of a row, or the trajectory of some rows."""
         if isinstance(index, int | np.integer):
             if not -len(self) <= index < len(self):
@@ -230,12 +231,24 @@ class Trajectory(eqx.Module):
         """The force of the surroundings on every contact node, in world axes (rows[, arm], nodes, 3) [N].
 
         **Arguments:** `kinds`: parts of the surroundings, such as `Ground`, `ArmContact`, `Ball`, `Obstacles`, and
-        also `Water` and `Suckers`; the first four when none is named.
+        also `Suckers`; the first four when none is named. Water touches no contact node: see `drag_force`.
         """
+        if Water in kinds:
+            raise InputError("water does not act at the contact nodes of arms; ask for `drag_force`")
         return self.derived(analysis.NodeForce(kinds or analysis.CONTACTS))
 
+    def drag_force(self) -> PerArm:
+        """Drag and lift of the water at every flow node, in world axes (rows[, arm], nodes, 3) [N].
+
+        Flow nodes are the Gauss points of the segments. Buoyancy is not in it.
+        """
+        return self.derived(analysis.NodeForce((Water,), "flow"))
+
     def body_force(self, *kinds: type) -> Float[Array, "rows 3"]:
-        """The force of the surroundings on the body, in world axes [N]; `kinds` as for `contact_force`."""
+        """The force of the surroundings on the body, in world axes [N].
+
+        **Arguments:** `kinds`: as for `contact_force`, and `Water`, of which it is the drag.
+        """
         return self.derived(analysis.BodyForce(kinds or analysis.CONTACTS))
 
     # Energy and momentum.

@@ -28,6 +28,7 @@ _HOLDS_AT = 0.6  # of the arm: where it holds what it throws
 _FETCHES_AT = 0.55  # of the arm: where it holds what it fetches
 _THERE = 1e-3  # m beyond the nearest that it came, from where it counts as there
 _SETTLE = 0.3  # s before a throw in which the arm takes hold and stiffens
+_MARGIN = 10.0  # mm around what is drawn
 _GATHERED = {**BALANCE, "tip": rows.tip_pose, "objects": rows.objects, "taken": rows.taken}
 
 
@@ -199,6 +200,9 @@ def _draw(path: Path, loaded: Loaded, motion: Digest, title: str, course) -> Non
         for row in range(len(scene.time)):
             draw_view(axes, scene, row, plane, paleness=0.8 - 0.8 * row / (len(scene.time) - 1), path=False)
         axes.plot(*(1e3 * loaded.mouth[list(plane)]), "x", color="#28666e", markersize=8, markeredgewidth=2, zorder=5)
+        # The ground reaches far beyond what moves.
+        (left, low), (right, high) = 1e3 * scene.bounds(plane)
+        axes.set(xlim=(left - _MARGIN, right + _MARGIN), ylim=(low - _MARGIN, high + _MARGIN))
         figures.style_axes(axes, f"{name}, later darker; the mouth is marked", "x [mm]", label)
     heading, values, unit = course
     axes = figure.add_subplot(grid[0, 1])

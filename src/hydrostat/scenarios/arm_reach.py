@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -77,7 +78,7 @@ def _measured(recorded, scale: np.ndarray, start: float, azimuth: float) -> tupl
     return metrics, {"times": times, "place": place, "speed": speed, "extension": extension, "point": point}
 
 
-def _pieces(recorded) -> Iterator[tuple[slice, object]]:
+def _pieces(recorded) -> Iterator[tuple[slice, Any]]:
     """The recorded rows, some at a time."""
     for begin in range(0, recorded.sizes["time"], _ROWS):
         rows = slice(begin, begin + _ROWS)

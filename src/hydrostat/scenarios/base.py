@@ -160,6 +160,15 @@ class Run:
             self.wall_seconds += time.perf_counter() - start
 
     @contextmanager
+    def untimed(self) -> Iterator[None]:
+        """The time spent in here, within `timed`, is neither stepping nor recording: what is looked at meanwhile."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.wall_seconds -= time.perf_counter() - start
+
+    @contextmanager
     def compiling(self, what: str = "compiling") -> Iterator[None]:
         """The time spent in here is JAX's, and the progress bar says so."""
         start = time.perf_counter()

@@ -205,7 +205,8 @@ def _touch(system: System, state: State) -> Touch:
     place, time = system.place(state), system.part_state(state, Obstacles)
     assert place is not None
     obstacles: Obstacles = system.part(Obstacles)
-    contact, reactions = obstacles.at(time).contact(place.nodes)
+    assert obstacles.motion is not None
+    contact, reactions = obstacles.moved_to(time).contact(place.nodes)
     return Touch(
         on_nodes=jnp.linalg.norm(contact.force, axis=-1),
         on_object=reactions.force[0],

@@ -10,7 +10,6 @@ from hydrostat.results import Trajectory, drawing, figures
 from hydrostat.robots.limbed import LimbedSpec
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.octopus import move, octopus, row_steps, way
-from hydrostat.surroundings import Water
 
 _THERE_DEG = 10.0  # from its new course where a turn is made
 
@@ -125,7 +124,7 @@ def tethered(run: Run) -> Outcome:
         with run.timed():
             # What holds the body feels besides how the arms' momentum changes, which is nothing over a whole beat.
             along = np.asarray(moves[-1].body_pose.rotation)[:, :, 2]
-            force = np.asarray(moves[-1].contact_force(Water)).sum((1, 2))
+            force = np.asarray(moves[-1].drag_force()).sum((1, 2))
             thrusts[name] = np.einsum("ti,ti->t", force, along)
     shown = moves[0]
     times = shown.time

@@ -27,7 +27,7 @@ from hydrostat.results import Variable
 from hydrostat.results.trajectory import Trajectory
 from hydrostat.robots.build import base_pose, build_arm
 from hydrostat.robots.spec import RobotSpec
-from hydrostat.robots.specs.squid import WATER, squid
+from hydrostat.robots.specs.squid import WATER, limb_gravity, squid
 from hydrostat.scenarios import squid_reach_figures as drawing
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.squid_reach_watched import Watched, camera_aims, look, metrics_of
@@ -240,8 +240,8 @@ def _on_body(spec: RobotSpec, **options) -> Robot:
 
 
 def _in_water(spec: RobotSpec) -> Robot:
-    """A limb on the body with its weight in water, for statics."""
-    return System(_on_body(spec), [Water(WATER)]).robot
+    """A limb on the body with its weight less its buoyancy, for statics."""
+    return eqx.tree_at(lambda robot: robot.gravity, _on_body(spec), jnp.asarray(limb_gravity()))
 
 
 def _softer(spec: RobotSpec, percent: float) -> RobotSpec:

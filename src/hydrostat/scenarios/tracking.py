@@ -9,11 +9,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from hydrostat.actuation.legs import Legs, leg_rates, rest_poses
-from hydrostat.benchmarking.measuring import best_of
 from hydrostat.control.paths import Curve
 from hydrostat.control.resolved_rate import Law, Obstacle, Posture
 from hydrostat.errors import DivergedError, InputError
 from hydrostat.lie import SE3, so3
+from hydrostat.measuring import best_of
 from hydrostat.mechanics.robot import Robot
 from hydrostat.results import Variable, figures
 from hydrostat.robots.build import build_robot

@@ -72,6 +72,14 @@ class AbstractSegment(eqx.Module):
         Jv, c = jax.jvp(lambda q: self.twist(q, v, s), (q,), (v,))
         return self.pose(q, s), self.jacobian(q, s), Jv, c
 
+    def direction(self, q: Float[Array, " k"], T: SE3) -> Float[Array, "*points 3"]:
+        """Unit vectors along the axis at material points with the poses T, in the axes of the segment's base.
+
+        Where the axis is normal to the sections it is their z; other segments say what it is.
+        """
+        del q
+        return T.rotation[..., 2]
+
     def fibres(self, q: Float[Array, " k"], radius, lower: Float[Array, "f 2"], upper: Float[Array, "f 2"]) -> Fibres:
         """Straight fibres from points of the lower section to points of the upper one.
 

@@ -97,6 +97,11 @@ class StewartSegment(AbstractSegment):
         linear = small.matvec(jnp.swapaxes(so3.exp(turn), -1, -2), s * v[..., 3:])
         return jnp.concatenate([angular, linear], -1)
 
+    def direction(self, q, T: SE3) -> Float[Array, "*points 3"]:
+        """Straight from the centre of the lower plate to that of the upper one."""
+        across = self.rest + q[..., 3:]
+        return jnp.broadcast_to(across / small.norm(across)[..., None], T.position.shape)
+
     def coordinates_of(self, T: SE3) -> Float[Array, "*batch 6"]:
         """The coordinates of a relative pose."""
         return jnp.concatenate([so3.log(T.rotation), T.position - self.rest], -1)

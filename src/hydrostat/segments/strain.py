@@ -108,6 +108,12 @@ class StrainSegment(AbstractSegment):
         columns = tangent[:, [MODES.index(mode) for mode in self.modes]]
         return T, jnp.where(self.free[None, :], reach * columns, 0.0), Jv, c
 
+    def direction(self, q, T: SE3) -> Float[Array, "*points 3"]:
+        """Along the linear strains, which shear turns away from z."""
+        linear = self.strain(q)[..., 3:]
+        linear = linear / small.norm(linear)[..., None]
+        return small.matvec(T.rotation, jnp.broadcast_to(linear, T.position.shape))
+
     def fibres(self, q, radius, lower, upper) -> Fibres:
         """Fibres from points of the lower section to points of the upper one, straight in the section.
 

@@ -115,6 +115,16 @@ class StrutSegment(AbstractSegment):
             jnp.concatenate([bias, speed * small.cross(up, angular)]),
         )
 
+    def direction(self, q, T: SE3) -> Float[Array, "*points 3"]:
+        """The sections' normal, which in the middle is the mean of both plates': the tangent of the arc between them.
+
+        The strut itself is straight along the z of its base, half a bend behind. Drag by its own axis converges faster
+        with the number of segments, and moves the arm of 20 segments as that of 80 does by the sections: its reach ends
+        at 0.94 of its length instead of 0.98.
+        """
+        del q
+        return T.rotation[..., 2]
+
     @property
     def twists(self) -> bool:
         """Whether the plates can turn about the strut."""

@@ -70,6 +70,10 @@ class SwellingSegment(AbstractSegment):
         T, J, Jv, c = self.inner.point(q[..., :-1], v[..., :-1], s)
         return T, jnp.concatenate([J, jnp.zeros_like(J[..., :1])], -1), Jv, c
 
+    def direction(self, q, T: SE3) -> Float[Array, "*points 3"]:
+        """That of the segment within."""
+        return self.inner.direction(q[..., :-1], T)
+
     def fibres(self, q, radius, lower, upper) -> Fibres:
         """Fibres between the sections; swell acts on them by the radius alone."""
         inner = self.inner.fibres(q[..., :-1], radius, lower, upper)

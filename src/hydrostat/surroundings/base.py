@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from hydrostat.mechanics.nodes import AbstractForces, NodeForces, Nodes, copies
+from hydrostat.mechanics.nodes import AbstractForces, NodeFamily, NodeForces, Nodes, copies
 from hydrostat.mechanics.robot import BodyShape, PerArm, Robot, gathered
 
 if TYPE_CHECKING:
@@ -116,6 +116,11 @@ class Together(AbstractForces):
 
     parts: tuple[AbstractForces, ...]
 
+    def at(self, family: NodeFamily) -> "Together | None":
+        """Those of them that act at a family of nodes."""
+        some = tuple(own for part in self.parts if (own := part.at(family)) is not None)
+        return Together(some) if some else None
+
     @property
     def abrupt(self) -> bool:
         """Whether any of them is."""
@@ -129,9 +134,13 @@ class Together(AbstractForces):
         """The water that arms carry along; there is one water at most."""
         return next((water for part in self.parts if (water := part.entrained()) is not None), None)
 
+    def displaced(self) -> Float[Array, ""] | None:
+        """The density of the water that arms and body displace."""
+        return next((density for part in self.parts if (density := part.displaced()) is not None), None)
+
     def by_arm(self, arms: int) -> "Together":
         """All that act on arms, for each arm."""
-        return Together(tuple(part.by_arm(arms) for part in self.parts if not isinstance(part, OnBody)))
+        return Together(tuple(part.by_arm(arms) for part in self.parts if part.acts_at != "body"))
 
     def outside(self) -> "Together | None":
         """Those of them that act from outside."""
@@ -144,13 +153,15 @@ class Together(AbstractForces):
         return _sum(each) if each else None
 
     def forces(self, nodes: Nodes) -> NodeForces:
-        """The sums of their forces."""
-        each = [part.forces(nodes) for part in self.parts if not isinstance(part, OnBody)]
+        """The sums of their forces; all of them must act at one family of nodes, or on the body."""
+        each = [part.forces(nodes) for part in self.parts if part.acts_at != "body"]
         return _sum(each) if each else no_forces(nodes)
 
 
 class OnBody(AbstractForces):
     """Forces on the body alone, as those on a ball of its radius."""
+
+    acts_at: ClassVar = "body"
 
     part: AbstractForces
     radius: Float[Array, ""]

@@ -44,7 +44,7 @@ class Obstacles(AbstractForces, AbstractSurroundings):
         del forces, place, environment
         return state if self.motion is None else state + dt
 
-    def at(self, time: Float[Array, ""]) -> "Obstacles":
+    def moved_to(self, time: Float[Array, ""]) -> "Obstacles":
         """The shapes where they are at a time since the start [s], with the velocities that they have there."""
         if self.motion is None:
             return self
@@ -73,7 +73,7 @@ class MovingObstacles(AbstractForces):
 
     def after(self, elapsed) -> Obstacles:
         """The shapes so many seconds later."""
-        return self.obstacles.at(self.time + elapsed)
+        return self.obstacles.moved_to(self.time + elapsed)
 
     def by_arm(self, arms: int) -> AbstractForces:
         """The same shapes for each."""

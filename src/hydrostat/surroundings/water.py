@@ -1,4 +1,4 @@
-"""Water: drag and lift on the pieces of an arm, and added mass.
+"""Water: drag and lift on the pieces of an arm, buoyancy, and added mass.
 
 The force on a piece of a slender body follows the cross-flow principle: the flow across it and the flow along it act
 apart, each with the square of its speed,
@@ -7,8 +7,11 @@ apart, each with the square of its speed,
 
 u being the velocity of the water relative to the piece. That is drag and lift with coefficients that depend on the
 incidence, C_D = C_n sin^3 + pi C_t cos^3 and C_L = C_n sin^2 cos - pi C_t cos^2 sin, without their table; and it can
-only take energy from what moves through still water. Added mass is part of the inertia: see `mechanics.added_mass`.
+only take energy from what moves through still water. Buoyancy acts as weight does, and added mass is part of the
+inertia: see `mechanics.buoyancy` and `mechanics.added_mass`.
 """
+
+from typing import ClassVar
 
 import jax.numpy as jnp
 from jax.typing import ArrayLike
@@ -30,7 +33,13 @@ ADDED_MASS = 1.0
 
 
 class Water(AbstractForces, AbstractSurroundings):
-    """Still water, or a current that is the same everywhere: drag, buoyancy and, where asked for, added mass."""
+    """Still water, or a current that is the same everywhere: drag, buoyancy and, where asked for, added mass.
+
+    It acts along the arms, at their flow nodes, and needs no contact nodes.
+    """
+
+    acts_at: ClassVar = "flow"
+    touches: ClassVar[bool] = False
 
     density: Float[Array, ""]
     normal: Float[Array, ""]
@@ -60,6 +69,10 @@ class Water(AbstractForces, AbstractSurroundings):
     def entrained(self) -> Entrained | None:
         """The water that arms carry along."""
         return None if self.added_mass is None else Entrained(self.added_mass * self.density, self.current)
+
+    def displaced(self) -> Float[Array, ""]:
+        """The density of the water that arms and body displace."""
+        return self.density
 
     def begin(self, state, place: Place, environment: Environment, commands: Commands, dt):
         """Drag on the arms, and on the body that carries them."""
