@@ -209,7 +209,7 @@ def test_matrices_majorise_those_of_the_pair_and_not_by_more_than_they_must(dept
     position = crossing(2 * RADIUS - depth)
     position[6:, 0] += where * PIECE
     nodes, ends, h = make_nodes(position), np.array([0, 1, 6, 7]), 1e-7
-    expected, longer = (made(LAW, nodes, 6, dt).expected for dt in (0.0, 1.0))
+    expected, longer = (felt(made(LAW, nodes, 6, dt), nodes) for dt in (0.0, 1.0))
     slopes = np.array([0.5 - where, 0.5 + where, -0.5, -0.5])
     k = K * min(depth / ONSET, 1.0)
     own = (np.asarray(longer.damping) - np.asarray(expected.damping))[ends][:, 3:, 3:]
@@ -219,7 +219,7 @@ def test_matrices_majorise_those_of_the_pair_and_not_by_more_than_they_must(dept
 
     def forces_at(i, axis, speed):
         moved = nodes._replace(velocity=nodes.velocity.at[i, axis].set(speed))
-        return np.asarray(made(LAW, moved, 6).expected.force)[ends].ravel()
+        return np.asarray(felt(made(LAW, moved, 6), moved).force)[ends].ravel()
 
     coupled = np.stack([(forces_at(i, x, -h) - forces_at(i, x, h)) / (2 * h) for i in ends for x in range(3)], -1)
     own = np.zeros((12, 12))
@@ -267,7 +267,9 @@ def test_what_touches_and_moves_together_is_not_pushed_along():
 SIDE = 8  # nodes of each of two arms
 DEPTH = 1.5e-3
 PUSH = K * (DEPTH - 0.5 * ONSET)
-between = jax.jit(lambda law, nodes: own_contact(law, nodes, APART, STEP, (len(nodes.radius) // 2,) * 2).expected.force)
+between = jax.jit(
+    lambda law, nodes: own_contact(law, nodes, APART, STEP, (len(nodes.radius) // 2,) * 2).forces(nodes).force
+)
 
 
 def straight(centre, angle=0.0):

@@ -116,7 +116,7 @@ def move(
         dt = 1e-3 * run.settings.dt_ms
         simulation = Simulation(octopus.system, controller, dt, stepper=stepper, sensors=sensors, every=every)
         if first == 0.0:
-            simulation.compile(seconds)
+            simulation.compile(seconds, record=record)
     with run.timed():
         return simulation(
             seconds,

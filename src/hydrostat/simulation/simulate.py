@@ -14,6 +14,7 @@ from hydrostat.compiling import as_one_function, fast_jit, quick_jit
 from hydrostat.control.base import Controller
 from hydrostat.errors import DivergedError, InputError
 from hydrostat.mechanics.robot import split
+from hydrostat.results import labels
 from hydrostat.results.trajectory import Trajectory, TrajectoryRecorder
 from hydrostat.sensing import Sensors, observe
 from hydrostat.simulation.loop import Carry, Loop, Row, decided, first_carry, one_step, row_of
@@ -86,12 +87,18 @@ class Run:
         """What is simulated."""
         return self.loop.system
 
-    def compile(self, seconds: float, state: State | None = None) -> Trajectory:
-        """Compile what a run of some seconds needs, by its first piece, which is given back for trials."""
+    def compile(self, seconds: float, state: State | None = None, *, record: bool = False) -> Trajectory:
+        """Compile what a run of some seconds needs, by its first piece, which is given back for trials.
+
+        **Arguments:** `state`: where the run will start; `record`: whether it will be recorded.
+        """
         start = self.system.rest() if state is None else state
         first = _first(self.loop, start, self.dt, None)
         _, found = self._piece(first, _piece_rows(self.rows(seconds)))
-        return self._trajectory(jax.tree.map(np.asarray, found))
+        trial = self._trajectory(jax.tree.map(np.asarray, found))
+        if record:
+            labels.blocks(trial, labels.layout(self.system, labels.chosen(self.system, None))[0])
+        return trial
 
     def __call__(
         self,

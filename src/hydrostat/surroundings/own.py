@@ -39,9 +39,17 @@ class OwnContact(AbstractForces):
     the law. Held to its place instead, by k, it would leave the step with a velocity of the wrong sign.
     """
 
-    expected: NodeForces
-    velocity: Float[Array, "n 3"]
-    """Of the nodes, as expected [m/s]."""
+    push: Float[Array, "n 3"]
+    """On nodes at rest: the force at the expected velocity, and what would resist their being slower than that [N]."""
+    resisting: Float[Array, "n 3 3"]
+    """By how much each node is held to its expected velocity [N s/m]."""
+
+    @staticmethod
+    def expected(
+        force: Float[Array, "n 3"], resisting: Float[Array, "n 3 3"], velocity: Float[Array, "n 3"]
+    ) -> "OwnContact":
+        """The contact that pushes so hard at an expected velocity of the nodes."""
+        return OwnContact(*once((force + small.matvec(resisting, velocity), resisting)))
 
     @property
     def abrupt(self) -> bool:
@@ -58,8 +66,9 @@ class OwnContact(AbstractForces):
 
     def forces(self, nodes: Nodes) -> NodeForces:
         """The forces on the nodes, at the axis: what friction turns is left out."""
-        resisting = small.matvec(self.expected.damping[:, 3:, 3:], nodes.velocity - self.velocity)
-        return self.expected._replace(force=self.expected.force - resisting)
+        force = self.push - small.matvec(self.resisting, nodes.velocity)
+        damping = on_displacements(self.resisting)
+        return NodeForces(force, jnp.zeros_like(force), jnp.zeros_like(damping), damping)
 
 
 class Pressed(NamedTuple):
@@ -88,9 +97,7 @@ def own_contact(law: ContactLaw, nodes: Nodes, neighbours: int, dt, rows: tuple[
     if real is not None:
         kept = np.concatenate([np.arange(count) + i * max(rows) for i, count in enumerate(rows)])
         found = jax.tree.map(lambda y: y[kept], found)
-    resisting = on_displacements(found.resisting)
-    none = jnp.zeros_like(found.force)
-    return OwnContact(NodeForces(found.force, none, jnp.zeros_like(resisting), resisting), nodes.velocity)
+    return OwnContact.expected(found.force, found.resisting, nodes.velocity)
 
 
 def _chains(nodes: Nodes, rows: tuple[int, ...]) -> tuple[Nodes, Bool[np.ndarray, "a c"] | None]:
@@ -127,12 +134,10 @@ def body_contact(
     # As for pairs of capsules: each of the two is held by twice what the pair resists with.
     resisting = (2.0 * (c + dt * k))[:, None, None] * normal[:, :, None] * normal[:, None, :]
 
-    def on(force, resisting, velocity):
-        resisting = on_displacements(resisting)
-        return OwnContact(NodeForces(force, jnp.zeros_like(force), jnp.zeros_like(resisting), resisting), velocity)
-
     total = jnp.sum(force, 0, keepdims=True), jnp.sum(resisting, 0, keepdims=True)
-    return on(force, resisting, nodes.velocity), on(-total[0], total[1], body.velocity)
+    return OwnContact.expected(force, resisting, nodes.velocity), OwnContact.expected(
+        -total[0], total[1], body.velocity
+    )
 
 
 def _between_arms(law: ContactLaw, chains: Nodes, arms: int, neighbours: int, dt, real=None) -> Pressed:
@@ -184,38 +189,52 @@ def _touching(law: ContactLaw, first: Nodes, second: Nodes, possible, dt) -> tup
     """What the capsules of two chains do to each other, of those pairs that are possible."""
     wide = jnp.mean(first.radius) + jnp.mean(second.radius)
     s, t = _closest(first, second, wide)
-    ends = [(x[:-1], x[1:]) for x in (first, second) for x in (x.position, x.velocity, x.radius)]
-    (p, v, r), (o, u, q) = ([_along(at, *pair) for pair in each] for at, each in ((s, ends[:3]), (t.T, ends[3:])))
-    o, u, q = (jnp.swapaxes(y, 0, 1) for y in (o, u, q))
-    separation, velocity, radii = p - o, v - u, r + q
-    distance = small.norm(separation)
-    normal = separation / jnp.maximum(distance, _CLEAR)[..., None]
-    # Of capsules along each other, those count that lie side by side.
-    ranked = distance - radii + _ASIDE * wide * ((s - 0.5) ** 2 + (t - 0.5) ** 2)
-    share = _shares_of_touch(jnp.where(possible, ranked, _FAR), _TIE * wide)
-    share = jnp.where(possible, share, 0.0)
+    separation, radii = (
+        _between(s, t, first.position, second.position, -1.0),
+        _between(s, t, first.radius, second.radius, 1.0),
+    )
+    distance, radii = once((small.norm(separation), radii))
 
-    out = small.dot(velocity, normal)
-    slip = velocity - out[..., None] * normal
-    f, k, c = (share * y for y in law.pressed(radii - distance, out))
-    g = law.friction * f / jnp.sqrt(small.dot(slip, slip) + law.slip_speed**2)
-    force = f[..., None] * normal - g[..., None] * slip
-    nn = normal[..., :, None] * normal[..., None, :]
-    damping = c[..., None, None] * nn + g[..., None, None] * (jnp.eye(3) - nn)
-    force, resisting = once((force, dt * k[..., None, None] * nn + damping))
+    def pressed(_):
+        velocity = _between(s, t, first.velocity, second.velocity, -1.0)
+        normal = separation / jnp.maximum(distance, _CLEAR)[..., None]
+        # Of capsules along each other, those count that lie side by side.
+        ranked = distance - radii + _ASIDE * wide * ((s - 0.5) ** 2 + (t - 0.5) ** 2)
+        share = _shares_of_touch(jnp.where(possible, ranked, _FAR), _TIE * wide)
+        share = jnp.where(possible, share, 0.0)
 
-    def on_nodes(at, sign, axis):
-        """The sums over each node of a chain, whose capsules' partners are along an axis."""
+        out = small.dot(velocity, normal)
+        slip = velocity - out[..., None] * normal
+        f, k, c = (share * y for y in law.pressed(radii - distance, out))
+        g = law.friction * f / jnp.sqrt(small.dot(slip, slip) + law.slip_speed**2)
+        force = f[..., None] * normal - g[..., None] * slip
+        nn = normal[..., :, None] * normal[..., None, :]
+        damping = c[..., None, None] * nn + g[..., None, None] * (jnp.eye(3) - nn)
+        force, resisting = once((force, dt * k[..., None, None] * nn + damping))
 
-        def collected(y):
-            weight = at.reshape(*at.shape, *(1,) * (y.ndim - 2))
-            low, high = jnp.sum((1.0 - weight) * y, axis), jnp.sum(weight * y, axis)
-            none = jnp.zeros_like(low[:1])
-            return jnp.concatenate([low, none]) + jnp.concatenate([none, high])
+        def on_nodes(at, sign, axis):
+            """The sums over each node of a chain, whose capsules' partners are along an axis."""
 
-        return Pressed(sign * collected(force), 2.0 * collected(resisting))
+            def collected(y):
+                weight = at.reshape(*at.shape, *(1,) * (y.ndim - 2))
+                low, high = jnp.sum((1.0 - weight) * y, axis), jnp.sum(weight * y, axis)
+                none = jnp.zeros_like(low[:1])
+                return jnp.concatenate([low, none]) + jnp.concatenate([none, high])
 
-    return on_nodes(s, 1.0, 1), on_nodes(t, -1.0, 0)
+            return Pressed(sign * collected(force), 2.0 * collected(resisting))
+
+        return on_nodes(s, 1.0, 1), on_nodes(t, -1.0, 0)
+
+    # Near each other is not in touch: the bases of neighbouring arms always are near.
+    nothing = Pressed.nothing(len(first.radius)), Pressed.nothing(len(second.radius))
+    return jax.lax.cond(jnp.any(possible & (distance < radii)), pressed, lambda _: nothing, None)
+
+
+def _between(s, t, of_first, of_second, sign: float):
+    """The values at fractions s of the first chain's capsules plus or minus those at t of the second's."""
+    return _along(s, of_first[:-1], of_first[1:]) + sign * jnp.swapaxes(
+        _along(t.T, of_second[:-1], of_second[1:]), 0, 1
+    )
 
 
 def _closest(first: Nodes, second: Nodes, wide) -> tuple[Float[Array, "c d"], Float[Array, "c d"]]:
