@@ -200,6 +200,17 @@ def test_what_a_controller_knows_is_still_water():
 TIMES = np.array([0.0, 0.4, 1.0, 1.5])
 
 
+def test_a_load_that_floats_weighs_nothing_to_a_controller():
+    q = jnp.asarray(np.random.default_rng(3).normal(size=KNOWN.arm.stiffness.shape)) * 0.1
+    mass, still = 0.05, jnp.zeros_like(q)
+    bare, floating, heavy = (
+        one.needed(q, still, still)
+        for one in (KNOWN, KNOWN.carrying(0.5, mass, mass / KNOWN.water.density), KNOWN.carrying(0.5, mass))
+    )
+    weight = float(jnp.abs(heavy - bare).max())
+    np.testing.assert_allclose(floating, bare, rtol=0, atol=1e-12 * weight)
+
+
 def make_course(times=TIMES, waits=(0.0, 0.0, 0.0, 0.0)):
     rng = np.random.default_rng(6)
     shapes = rng.normal(size=(len(times), COUNT, 3)) * [3.0, 3.0, 0.05]

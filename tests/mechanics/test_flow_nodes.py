@@ -16,6 +16,7 @@ from hydrostat.mechanics.robot import no_inputs, single_arm
 from hydrostat.mechanics.state import nodes_of, rest_state
 from hydrostat.robots.build import build_robot
 from hydrostat.robots.specs.octopus import octopus
+from hydrostat.robots.specs.octopus_arm import octopus_arm
 from hydrostat.segments import StewartSegment, StrainSegment, StrutSegment
 from hydrostat.segments.strain import MODES
 from hydrostat.segments.swelling import SwellingSegment
@@ -53,6 +54,21 @@ def test_the_drag_of_a_turning_rod_is_of_second_order(count):
     exact = -0.5 * DENSITY * 0.02 * NORMAL * RATE**2 * LENGTH**4 / 4
     # The midpoint rule of r^3 over n pieces is L^4 / 4 (1 - 1 / (2 n^2)).
     assert float(torque) / exact == pytest.approx(1.0 - 0.5 / count**2, rel=1e-12)
+
+
+def test_water_resists_a_strut_of_a_muscular_arm_that_turns_about_its_end():
+    # With one node in its middle it would take half of the power, and none where it turns about its middle.
+    robot = build_robot(octopus_arm(6))
+    arm, rate = robot.one.arm, 40.0
+    section, height = arm.section, float(arm.segments.length[-1])
+    v = jnp.zeros_like(robot.one.stiffness).at[-2, arm.segments.modes.index("bend_x")].set(rate / height)
+    x, v = like_coordinates(robot), like_coordinates(robot)._replace(q=v)
+    taken = power(robot, x, v, no_inputs(robot, Water()))
+    # The radius is linear along the strut and the power per length goes with r s^3: of s^3 two points have the exact
+    # 1/4, of s^4 they have 7/36 instead of 1/5.
+    near, far = float(section.radius_base[-1]), float(section.radius_tip[-1])
+    summed = -DENSITY * NORMAL * rate**3 * height**4 * (near / 4 + (far - near) * 7 / 36)
+    assert float(taken) == pytest.approx(summed, rel=1e-9)
 
 
 def test_the_drag_of_a_turning_rod_is_exact_at_two_points():

@@ -190,6 +190,8 @@ class KnownArm(NamedTuple):
     """A single arm."""
     water: Water | None
     """Still; None where there is none."""
+    load: Float[Array, "m 6"] | None = None
+    """What acts at its places for loads, moment and force in world axes; None: nothing."""
 
     @property
     def arm(self) -> ArmModel:
@@ -208,17 +210,25 @@ class KnownArm(NamedTuple):
         still = None if water is None else eqx.tree_at(lambda water: water.current, water, jnp.zeros(3))
         return KnownArm(single_arm(arm, gravity=robot.gravity, name=robot.name), still)
 
-    def carrying(self, place: float, mass) -> "KnownArm":
-        """The same arm with a mass [kg] at a fraction of it, in the place of other lumped masses."""
+    def carrying(self, place: float, mass, volume=0.0) -> "KnownArm":
+        """The same arm with a mass [kg] at a fraction of it, in the place of other lumped masses and loads.
+
+        **Arguments:** `volume`: of the mass, which water lifts by what it displaces [m^3].
+        """
         point = jnp.concatenate([jnp.zeros(3), jnp.full(3, mass)])
         at = places(self.arm.arm, [place])
-        robot = eqx.tree_at(lambda r: (r.arms.lumps, r.arms.lump_inertia), self.robot, (at, point[None]))
-        return KnownArm(robot, self.water)
+        robot = eqx.tree_at(
+            lambda r: (r.arms.lumps, r.arms.lump_inertia, r.arms.loads), self.robot, (at, point[None], at)
+        )
+        displaced = 0.0 if self.water is None else self.water.density * volume
+        lift = jnp.concatenate([jnp.zeros(3), -displaced * self.robot.gravity])
+        return KnownArm(robot, self.water, lift[None])
 
     def needed(self, q, rate, acceleration) -> Float[Array, "n k"]:
         """The forces on the coordinates for a motion: inverse dynamics with relaxed muscles."""
         x, v, a = (Coordinates(part, jnp.zeros(6)) for part in (q, rate, acceleration))
-        return residual(self.robot, x, v, a, no_inputs(self.robot, self.water)).q
+        inputs = no_inputs(self.robot, self.water)
+        return residual(self.robot, x, v, a, inputs if self.load is None else inputs._replace(force=self.load)).q
 
 
 @quick_jit

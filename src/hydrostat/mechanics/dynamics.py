@@ -98,19 +98,21 @@ def residual(model: Robot, x: Coordinates, v: Coordinates, a: Coordinates, input
 def _local_wrenches(arm: ArmModel, motion: Motion, a, force, follower, outer: OuterForces, inputs: Inputs, gravity):
     """What the masses of each segment need, less the loads: on its base, on its own coordinates, and at its tip."""
 
-    def moving(points: Points, V_base, A_base, a):
-        V = carried_twist(points.T, V_base) + points.Jv
+    def moving(points: Points, V_base, A_base, a, V=None):
+        V = carried_twist(points.T, V_base) + points.Jv if V is None else V
         return V, carried_twist(points.T, A_base) + small.matvec(points.J, a) + points.c + bracket(V, points.Jv)
 
     def needed(inertia, V, A):
         return inertia * A + gyroscopic(V, inertia * V)
 
     # Gauss points, with the water that they carry along, and that which they displace.
-    V, A = moving(motion.inner, motion.V[:, None], motion.A[:, None], a[:, None])
+    known = motion.V_flow if arm.flow_at_masses and outer.flow is not None else None
+    V, A = moving(motion.inner, motion.V[:, None], motion.A[:, None], a[:, None], known)
     f = needed(arm.inertia, V, A)
     water, density = entrained(inputs), displaced(inputs)
     if water is not None or density is not None:
-        R = small.matmul(motion.T_world.rotation[:, None], motion.inner.T.rotation)
+        own = arm.flow_at_masses
+        R = motion.T_flow.rotation if own else small.matmul(motion.T_world.rotation[:, None], motion.inner.T.rotation)
         if water is not None:
             f = f + added_wrench(added_inertia(arm, water), R, V, A, water, gravity)
         if density is not None:

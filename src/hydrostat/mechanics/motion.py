@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 
 from hydrostat.compiling import once
 from hydrostat.lie import SE3, se3, small
-from hydrostat.mechanics.model import ArmModel, Places
+from hydrostat.mechanics.model import ArmModel
 from hydrostat.mechanics.nodes import NodeFamily, Nodes
 from hydrostat.mechanics.points import Points, bracket, carried_twist, points_at
 from hydrostat.mechanics.robot import Inputs, PerArm, Robot, each_arm, gathered, joined, with_arms
@@ -156,10 +156,9 @@ def _massless(arm: ArmModel) -> ArmModel:
 
 def _all_points(model: ArmModel, q, v) -> list[Points]:
     """The Gauss points, the skin, the tips, the lumps and the loads of an arm, computed together: compiled once."""
-    all_places = [_everywhere(model, model.grid), model.lumps, model.loads]
-    together = jax.tree.map(lambda *parts: jnp.concatenate(parts), *all_places)
-    points = points_at(model.arm, q, v, together)
-    ends = np.cumsum([places.fraction.shape[0] for places in all_places])
+    points = points_at(model.arm, q, v, model.grid, [model.lumps, model.loads])
+    counts = [model.arm.count * model.grid.shape[0], *(some.fraction.shape[0] for some in (model.lumps, model.loads))]
+    ends = np.cumsum(counts)
     grid, lumps, loads = (
         jax.tree.map(lambda y, a=a, b=b: y[a:b], points) for a, b in zip([0, *ends[:-1]], ends, strict=True)
     )
@@ -171,13 +170,7 @@ def _all_points(model: ArmModel, q, v) -> list[Points]:
 
 def _on_segments(model: ArmModel, q, v, fractions: Float[Array, " d"]) -> Points:
     """The points at the same fractions of every segment (n, d)."""
-    return _by_segment(model, points_at(model.arm, q, v, _everywhere(model, fractions)))
-
-
-def _everywhere(model: ArmModel, fractions: Float[Array, " d"]) -> Places:
-    """The same fractions of every segment."""
-    n, size = model.arm.count, fractions.shape[0]
-    return Places(jnp.repeat(jnp.arange(n), size), jnp.broadcast_to(fractions, (n, size)).reshape(-1))
+    return _by_segment(model, points_at(model.arm, q, v, fractions))
 
 
 def _by_segment(model: ArmModel, points: Points) -> Points:

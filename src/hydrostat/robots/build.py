@@ -97,7 +97,7 @@ def build_arm(
 
     **Arguments:** `drive`: what the motors hold, the wires' tension or their length; `wire_stiffness`: tension per
     relative stretch of wires that are driven by their length [N]; `bulk_modulus` [Pa]: of a muscular hydrostat whose
-    volume is kept by a pressure, None where it is kept exactly; `points`: Gauss points per segment, 1 for a muscular
+    volume is kept by a pressure, None where it is kept exactly; `points`: Gauss points per segment, 2 for a muscular
     hydrostat and 3 for other arms when not given; `options`: as those of `make_arm_model`.
     """
     choice("drive", drive, ("tension", "length"))
@@ -128,7 +128,9 @@ def build_arm(
         options = {"tissue": tissue, "muscles": muscles, "constant_volume": True, **options}
         options["activation_time"] = spec.muscles.activation_time
     friction = jnp.array([segment.friction for segment in spec.segments])
-    return make_arm_model(arm, friction=friction, points=points or (1 if spec.muscles else 3), **options)
+    # At one point the water would not resist a segment that turns about its middle, and an arm that elongates would
+    # buckle in a zigzag. At two the drag of a segment that turns about its end is exact.
+    return make_arm_model(arm, friction=friction, points=points or (2 if spec.muscles else 3), **options)
 
 
 def _wires(spec: RobotSpec, arm: Arm, drive: str, wire_stiffness: float) -> Wires | None:

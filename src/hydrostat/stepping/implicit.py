@@ -97,8 +97,8 @@ def gmres(matvec: Callable, precondition: Callable, b: Float[Array, " n"]) -> Fl
         # One more direction, with an image orthogonal to all others: Gram and Schmidt, twice is enough.
         p, q = z, image
         for _ in range(2):
-            shares = Q @ q
-            p, q = p - shares @ P, q - shares @ Q
+            shares = jnp.sum(Q * q, 1)[:, None]
+            p, q = p - jnp.sum(shares * P, 0), q - jnp.sum(shares * Q, 0)
         length = jnp.linalg.norm(q)
         p, q = p / length, q / length
         share = jnp.sum(q * r)

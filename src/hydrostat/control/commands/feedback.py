@@ -132,7 +132,7 @@ class FetchTo(Recipe):
             jnp.array([0.0, 0.0 if ball is None else 1.0, 0.0]),
         )
         if ball is not None:
-            known = known.carrying(count / n, ball.mass)
+            known = known.carrying(count / n, ball.mass, ball.volume)
         return _servo(system, known, course, ends, dt, self)
 
 
