@@ -1,4 +1,4 @@
-"""The command line: `hydrostat list`, `run`, `new`, `export`, `bench`.
+"""The command line: `hydrostat list`, `run`, `statics`, `modes`, `drive`, `new`, `export`, `bench`.
 
 What a user typed is checked before JAX is imported; a fault is one line on stderr. Exit codes: 0 done; 1 a bug of
 ours; 2 bad input or a missing extra; 3 diverged or not solved; 130 interrupted.
@@ -47,6 +47,9 @@ def _parser() -> _Parser:
     run.add_argument("--no-figures", action="store_true", help="draw nothing")
     run.add_argument("-h", "--help", action="store_true", help="the scenario's keys with units, defaults and meaning")
 
+    for name, summary in _FOR_ANY_ROBOT.items():
+        _add_any_robot(commands.add_parser(name, help=summary, description=f"{summary}."), name)
+
     new = commands.add_parser("new", help="write a commented robot file to start from")
     new.add_argument("file", metavar="FILE.toml")
     new.add_argument("--like", default="tentacle", metavar="ROBOT", help="the robot to start from (default tentacle)")
@@ -71,12 +74,75 @@ def _parser() -> _Parser:
     return parser
 
 
+_FOR_ANY_ROBOT = {
+    "statics": "where a robot rests under its weight, its tendons or muscles, and loads",
+    "modes": "natural frequencies and mode shapes of a robot about where it rests",
+    "drive": "the motion of a robot under tensions, activations and loads that rise, or tensions from a file",
+}
+
+
+def _add_any_robot(parser: argparse.ArgumentParser, name: str) -> None:
+    """The options of a command for any robot; each is a key of the scenario of that name."""
+    parser.add_argument("robot", metavar="ROBOT|FILE.toml")
+    parser.add_argument("--tension", metavar="N,N,...", help="of every tendon, limb after limb [N]")
+    parser.add_argument("--activation", metavar="A,A,...", help="of the muscles of every segment, 0 to 1")
+    parser.add_argument("--load", metavar="X,Y,Z", help="force on every tip, in world axes [N]")
+    parser.add_argument("--gravity", metavar="X,Y,Z", help="of the world (default 0,0,-9.81) [m/s^2]")
+    parser.add_argument("--base-axis", metavar="X,Y,Z", help="where the base points, instead of as in the file")
+    parser.add_argument("--water", action="store_true", help="in sea water: buoyancy, and drag on what moves")
+    parser.add_argument("--current", metavar="X,Y,Z", help="velocity of that water [m/s]")
+    if name == "modes":
+        parser.add_argument("--count", type=int, metavar="N", help="how many frequencies (default 6)")
+    if name == "drive":
+        parser.add_argument("--csv", metavar="FILE", help="time [s] and the tension of every tendon [N] in each line")
+        parser.add_argument("--rise", type=float, metavar="S", help="over which all of it rises (default 1) [s]")
+        parser.add_argument("--seconds", type=float, metavar="S", help="to simulate (default: to the end) [s]")
+        parser.add_argument("--dt-ms", type=float, metavar="MS", help="time step (default 2) [ms]")
+    parser.add_argument(
+        "--out", default="results", metavar="DIR", help="where the result folder goes (default results)"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    parser.add_argument("--no-figures", action="store_true", help="draw nothing")
+
+
+_LISTS = {
+    "tension": "tension_n", "activation": "activation", "load": "tip_load_n", "gravity": "gravity_m_s2",
+    "base_axis": "base_axis", "current": "current_m_s",
+}  # fmt: skip
+"""Options that are numbers with commas between them, and their keys."""
+_PLAIN = {"count": "count", "csv": "csv", "rise": "rise_s", "seconds": "seconds", "dt_ms": "dt_ms"}
+
+
+def _any_robot(options) -> int:
+    settings: dict[str, Any] = {"water": options.water}
+    for option, key in _LISTS.items():
+        text = getattr(options, option)
+        if text is not None:
+            settings[key] = _numbers(f"--{option.replace('_', '-')}", text)
+    for option, key in _PLAIN.items():
+        value = getattr(options, option, None)
+        if value is not None:
+            settings[key] = value
+    return _report(options, options.command, settings, 0)
+
+
+def _numbers(option: str, text: str) -> list[float]:
+    """The numbers of an option, with commas between them."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(
+            f"{option} must be numbers with commas between them, such as 0,3,3; got {shown(text)}"
+        ) from None
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit code."""
     terminal.leave_within_a_second_when_interrupted()
     try:
         options = _parser().parse_args(arguments)
         commands = {"list": _list, "run": _run, "new": _new, "export": _export, "bench": _bench}
+        commands |= dict.fromkeys(_FOR_ANY_ROBOT, _any_robot)
         return commands[options.command](options)
     except InputError as error:
         return _complain(error, 2)
@@ -132,16 +198,21 @@ def _run(options) -> int:
         return 0
     if options.scenario is None:
         raise InputError("`hydrostat run` needs a scenario; `hydrostat list` names them")
+    return _report(options, options.scenario, _settings(options.settings), _seed(options.seed))
+
+
+def _report(options, scenario: str, settings: dict[str, Any], seed: int) -> int:
+    """Run a scenario and print what came out."""
     from hydrostat.scenarios.runner import run_scenario
 
     folders: list[Path] = []
     progress = terminal.progress()
     try:
         report = run_scenario(
-            options.scenario,
+            scenario,
             options.robot,
-            _settings(options.settings),
-            seed=_seed(options.seed),
+            settings,
+            seed=seed,
             out=options.out,
             figures=not options.no_figures,
             progress=progress,

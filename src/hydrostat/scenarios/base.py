@@ -81,12 +81,14 @@ class Scenario:
     function: str
     """Where the function is, as `module:name`; it is imported when it runs."""
     keys: tuple[Key, ...] = ()
-    limbed: bool = False
-    """Whether it is for robots with several limbs on a body, instead of for single arms."""
+    limbed: bool | None = False
+    """Whether it is for robots with several limbs on a body, instead of for single arms; None: for both."""
+    check_settings: Callable[[Any, SimpleNamespace], None] = lambda robot, settings: None
+    """Raises `InputError` for settings that do not fit the robot, or each other."""
 
     def check(self, robot: AnySpec) -> None:
         """Refuse a robot it cannot run with."""
-        if isinstance(robot, LimbedSpec) != self.limbed:
+        if self.limbed is not None and isinstance(robot, LimbedSpec) != self.limbed:
             needed = "a robot with limbs on a body, such as squid" if self.limbed else "a single arm"
             raise InputError(f"this scenario needs {needed}; got {robot.name}")
         self.check_robot(robot)
@@ -101,7 +103,9 @@ class Scenario:
         for key in self.keys:
             if key.per_segment and isinstance(robot, RobotSpec):
                 values[key.name] = _for_segments(key.name, values[key.name], len(robot.segments), key.name in given)
-        return SimpleNamespace(**values)
+        settings = SimpleNamespace(**values)
+        self.check_settings(robot, settings)
+        return settings
 
 
 def _for_segments(name: str, values: tuple[float, ...], count: int, given: bool) -> tuple[float, ...]:

@@ -8,6 +8,7 @@ from hydrostat.robots.checks import (
     check_two_arcs,
     check_wire_driven,
 )
+from hydrostat.scenarios.any_catalogue import ANY_SCENARIOS
 from hydrostat.scenarios.arm_catalogue import ARM_SCENARIOS
 from hydrostat.scenarios.base import Key, Scenario
 from hydrostat.scenarios.octopus_catalogue import OCTOPUS_SCENARIOS
@@ -328,6 +329,7 @@ SCENARIOS = {
             ),
         ),
         *SQUID_SCENARIOS,
+        *ANY_SCENARIOS,
     )
 }  # fmt: skip
 
