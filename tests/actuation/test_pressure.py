@@ -130,14 +130,15 @@ def test_the_energies_rate_is_the_power_of_all_forces(kind):
 
 
 def test_a_swelling_section_has_the_kinetic_energy_of_its_matter():
-    """1/2 m <y^2> w'^2 with <y^2> = r^2/2 at the middle, which stands for the whole of a segment here."""
+    """1/2 m <y^2> w'^2 with <y^2> = r^2/2 at two Gauss points, each of which stands for half of a segment."""
     robot = ROBOTS["strut", "pressure"]
     v = jnp.zeros((3, 5)).at[:, 4].set(0.3)
     still = Coordinates(jnp.zeros((3, 5)), jnp.zeros(6))
     kinetic = energy(robot, still, Coordinates(v, jnp.zeros(6)), no_inputs(robot)).kinetic
     section, length = robot.arm.section, np.asarray(robot.arm.segments.length)
-    radius = 0.5 * (np.asarray(section.radius_base) + np.asarray(section.radius_tip))
-    mass = 1042.0 * np.pi * radius**2 * length
+    at = 0.5 + np.array([[-0.5], [0.5]]) / np.sqrt(3.0)
+    radius = (1.0 - at) * np.asarray(section.radius_base) + at * np.asarray(section.radius_tip)
+    mass = 1042.0 * np.pi * radius**2 * 0.5 * length
     assert float(kinetic) == pytest.approx(0.5 * np.sum(mass * radius**2 / 2.0) * 0.3**2, rel=1e-12)
 
 

@@ -94,6 +94,12 @@ class Trajectory(eqx.Module):
         return jax.tree.map(lambda y: y[-1], self.state)
 
     @staticmethod
+    def of_states(system: System, state: State, control: Control) -> "Trajectory":
+        """States that were not stepped, such as equilibria under a growing load, as rows."""
+        rows = state.time.shape[0]
+        return Trajectory(system, state, control, (), jnp.ones(rows, bool), jnp.zeros(rows, int))
+
+    @staticmethod
     def joined(parts: "Sequence[Trajectory]") -> "Trajectory":
         """Trajectories of one system, one after another."""
         if not parts:

@@ -190,7 +190,7 @@ def ramp(run: Run, system: "System", shares: np.ndarray):
             found.append((state, control))
             run.progress("solving", float(share))
     state, control = jax.tree.map(lambda *y: np.stack([np.asarray(one) for one in y]), *found)
-    return Trajectory(system, state, control, (), np.ones(len(shares), bool), np.zeros(len(shares), int))
+    return Trajectory.of_states(system, state, control)
 
 
 def tips_mm(position: Any) -> list[float]:

@@ -53,7 +53,7 @@ def _swinging(rest: Trajectory, shape: np.ndarray) -> Trajectory:
         many = jax.tree.map(lambda y: np.broadcast_to(np.asarray(y), (len(phases), *np.shape(y))), rest.final)
         state = many._replace(q=jax.tree.map(lambda *y: np.stack(y), *q), time=np.arange(len(phases)) / _PHASES)
         control = jax.tree.map(lambda y: np.broadcast_to(y[-1], (len(phases), *y.shape[1:])), rest.control)
-        return Trajectory(rest.system, state, control, (), np.ones(len(phases), bool), np.zeros(len(phases), int))
+        return Trajectory.of_states(rest.system, state, control)
 
     # By how much points move for a small size tells how large it may be.
     small = 1e-6 / max(float(np.abs(shape).max()), 1e-300)

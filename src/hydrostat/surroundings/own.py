@@ -128,7 +128,7 @@ def body_contact(
     distance = jnp.maximum(small.norm(away), _CLEAR)
     normal = away / distance[:, None]
     out = small.dot(nodes.velocity - body.velocity, normal)
-    free = (along >= apart).astype(float)
+    free = jnp.asarray(along >= apart, float)
     f, k, c = (free * y for y in law.pressed(body.radius + nodes.radius - distance, out))
     force = f[:, None] * normal
     # As for pairs of capsules: each of the two is held by twice what the pair resists with.
