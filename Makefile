@@ -11,7 +11,7 @@ SOURCES := pyproject.toml constraints.txt
 .PHONY: help demo test slow lint docs bench format lock clean
 
 help:
-	@echo "make demo    run the best scenario there is: a table, a picture, a replay (results/)"
+	@echo "make demo    an octopus crawls: a table, a picture, a replay (results/)"
 	@echo "make test    everything a newcomer needs to trust"
 	@echo "make slow    the tests that take long, before a release"
 	@echo "make lint    ruff, pyright"
@@ -44,7 +44,7 @@ $(VENV)/.bench: $(VENV)/.run
 	@touch $@
 
 demo: $(VENV)/.run
-	@$(BIN)/hydrostat run tentacle-move
+	@$(BIN)/hydrostat run octopus-crawl
 
 test: $(VENV)/.dev
 	@$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
