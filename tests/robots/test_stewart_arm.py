@@ -225,7 +225,8 @@ def test_platforms_take_no_tendons_in_python_either():
 # --- Who accepts it
 
 FOR_PLATFORMS = [name for name in SCENARIOS if "[legs]" in SCENARIOS[name].accepts]
-FOR_OTHERS = [name for name in SCENARIOS if name not in FOR_PLATFORMS]
+FOR_ANY = [name for name in SCENARIOS if SCENARIOS[name].limbed is None]
+FOR_OTHERS = [name for name in SCENARIOS if name not in (*FOR_PLATFORMS, *FOR_ANY)]
 
 
 def refused(name, robot, out):
@@ -241,6 +242,11 @@ def test_scenarios_for_continuum_arms_refuse_it(name, tmp_path):
     message = refused(name, "stewart_arm", tmp_path)
     assert any(kind in message for kind in ("continuum arm", "muscular arm", "limbs on a body"))
     assert "stewart arm" in message
+
+
+@pytest.mark.parametrize("name", FOR_ANY)
+def test_scenarios_for_any_robot_refuse_it(name, tmp_path):
+    assert "stewart" in refused(name, "stewart_arm", tmp_path).lower()
 
 
 @pytest.mark.parametrize("name", FOR_PLATFORMS)
