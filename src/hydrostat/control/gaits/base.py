@@ -143,12 +143,17 @@ def shares_for(direction, yaws: Float[Array, " a"]) -> Float[Array, " a"]:
 
     def off(way):
         share = shares(way)
-        push = -jnp.sum(share * jnp.exp(1j * (yaws - direction)))
-        return jnp.abs(jnp.angle(push)) + 1e-3 * jnp.abs(way - direction)
+        along, aside = (-jnp.sum(share * part(yaws - direction)) for part in (jnp.cos, jnp.sin))
+        return jnp.abs(jnp.arctan2(aside, along)) + 1e-3 * jnp.abs(way - direction)
 
     ways = direction + _AROUND
     share = shares(ways[jnp.argmin(jax.vmap(off)(ways))])
     return share / jnp.maximum(jnp.max(share), 1e-9)
+
+
+def within_half_turn(angle):
+    """The same direction as an angle from -pi to pi [rad]."""
+    return jnp.arctan2(jnp.sin(angle), jnp.cos(angle))
 
 
 def heading_of(pose: SE3) -> Float[Array, ""]:

@@ -16,7 +16,7 @@ from jaxtyping import Array, Bool, Float, Int
 from hydrostat.control.anatomy import BodyPlan
 from hydrostat.control.base import Controller, Recipe
 from hydrostat.control.feedback import Course, KnownArm, Servo, ServoMemory, make_servo, shape_to_point, tabulated
-from hydrostat.control.gaits.base import STROKES, Stroke, heading_of, mirrored
+from hydrostat.control.gaits.base import STROKES, Stroke, heading_of, mirrored, within_half_turn
 from hydrostat.control.gaits.crawl import CrawlController, CrawlMemory
 from hydrostat.errors import InputError
 from hydrostat.lie import small
@@ -132,7 +132,7 @@ class ForageController(Controller):
         fits = (along >= near) & (along <= most) & (beside >= least) & (beside <= widest)
         best = self.range.best
         # The one whose best place for it has the direction in which it lies.
-        off = jnp.abs(jnp.abs(jnp.angle(jnp.exp(1j * angle))) - jnp.arctan2(best[1], best[0]))
+        off = jnp.abs(jnp.abs(within_half_turn(angle)) - jnp.arctan2(best[1], best[0]))
         arm = jnp.argmin(jnp.where(fits, off, off + jnp.pi))
         return arm, jnp.where(left[arm] >= 0.0, 1.0, -1.0), jnp.any(fits)
 

@@ -16,7 +16,15 @@ from jaxtyping import Array, Bool, Float, Int
 from hydrostat import errors
 from hydrostat.control.anatomy import Anatomy, BodyPlan
 from hydrostat.control.base import Controller, Recipe
-from hydrostat.control.gaits.base import Stroke, heading_of, mirrored, sideways, stiffened, three_bends
+from hydrostat.control.gaits.base import (
+    Stroke,
+    heading_of,
+    mirrored,
+    sideways,
+    stiffened,
+    three_bends,
+    within_half_turn,
+)
 from hydrostat.sensing import Observation
 from hydrostat.system import Control, System
 
@@ -98,7 +106,7 @@ class TurnController(Controller):
     def _next(self, time, observation: Observation, memory: TurnMemory) -> TurnMemory:
         """A stroke as strong as what is missing asks for."""
         faced = heading_of(observation.pose)
-        seen = memory.turned + jnp.angle(jnp.exp(1j * (faced - memory.faced)))
+        seen = memory.turned + within_half_turn(faced - memory.faced)
         turned = jnp.where(self.closed_loop, seen, memory.turned)
         angle, recoil = self.stroke.angle, self.stroke.recoil
         springs = recoil * jnp.sign(memory.share)

@@ -1,0 +1,396 @@
+"""From equations to LLVM IR.
+
+Short arrays are NumPy arrays of values, so that slices, transpositions and concatenations of them cost nothing, and
+what is known is folded. Long ones are in memory; a group of equations goes through them index by index, or as the
+lanes of vectors where no vector is in use yet.
+"""
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from hydrostat.native.axes import ELEMENTWISE
+from hydrostat.native.elementwise import scalar
+from hydrostat.native.emitter import Emitter, Entry, Mem, Val, bytes_of, kind_of, known
+from hydrostat.native.grouping import Group, plan
+from hydrostat.native.loops import Loops
+from hydrostat.native.program import Atom, Block, Const, Eqn, NotLowered, Var
+from hydrostat.native.shaping import Shaping
+from hydrostat.native.summing import Summing
+
+LONG = 13
+"""An axis of so many indices is worth a loop in any case."""
+SHORT = 64
+"""Constants of so many entries are written into the code."""
+MOST = 600
+"""Of so many entries at most operations are written out one by one."""
+
+Value = np.ndarray | Mem
+
+
+@dataclass
+class Lanes:
+    """Vectors in use."""
+
+    valid: Entry
+    """Which lanes count."""
+
+
+class Lowering(Shaping, Summing, Loops):
+    """Writes the equations of a program.
+
+    **Arguments:** `lengths`: sizes of axes that are worth a loop, as scans go over them; `side_by_side`: the size of the
+    first axis of arrays whose rows are the lanes of vectors.
+    """
+
+    def __init__(self, emitter: Emitter, lengths: frozenset[int], side_by_side: int):
+        self.e = emitter
+        self.lengths, self.side_by_side = lengths, side_by_side
+        self.env: dict[int, Value] = {}
+        self.views: dict[int, Eqn] = {}
+        self.lanes: Lanes | None = None
+        self.homes: set[int] = set()
+        """Buffers that the innermost loop carries."""
+        self.uses: dict[int, int] = {}
+        self.aliases: dict[str, str] = {}
+        """Other names of pointers."""
+        self.keep: list = []
+
+    # Values.
+
+    def axis_of(self, shape) -> int | None:
+        """The axis of a shape that is worth a loop, or lanes."""
+        if 0 in shape:
+            return None
+        if shape and self.lanes is None and shape[0] == self.side_by_side > 1:
+            return 0
+        for i, n in enumerate(shape):
+            if n >= LONG or (i == 0 and n >= 4 and n in self.lengths):
+                return i
+        return None
+
+    def read(self, atom: Atom) -> Value:
+        """The value of an atom."""
+        if isinstance(atom, Const):
+            return self.constant(atom.value)
+        if id(atom) not in self.env:
+            self.env[id(atom)] = self.view(self.views[id(atom)])
+        return self.env[id(atom)]
+
+    def constant(self, value: np.ndarray) -> Value:
+        """A constant, as it is where it is short."""
+        if value.size <= SHORT or self.axis_of(value.shape) is None:
+            return boxed(value.reshape(-1).tolist(), value.shape)
+        flat = value.reshape(-1)
+        if np.all(flat == flat[0]):
+            mem = self.spilled(boxed(flat[:1].tolist(), (1,)), kind_of(value.dtype))
+            return Mem(mem.ptr, mem.offset, value.shape, (0,) * value.ndim, mem.kind)
+        axis = self.axis_of(value.shape)
+        kind = kind_of(value.dtype)
+        strides, size = self.layout(value.shape, axis)
+        laid = np.zeros(size + 2 * self.e.width, value.dtype)
+        np.lib.stride_tricks.as_strided(laid, value.shape, [s * laid.itemsize for s in strides])[...] = value
+        stored = "i8" if kind == "i1" else kind
+        name = f"@constant{len(self.e.globals)}"
+        inside = ", ".join(f"{stored} {self.e.literal(x, stored)}" for x in laid.tolist())
+        self.e.globals.append(f"{name} = private unnamed_addr constant [{laid.size} x {stored}] [{inside}], align 64")
+        return Mem(name, 0, value.shape, strides, kind)
+
+    def entries(self, value: Value) -> np.ndarray:
+        """The entries of a value, loaded from where they are."""
+        if isinstance(value, np.ndarray):
+            return value
+        if value.size > MOST:
+            raise NotLowered(f"{value.size} numbers at once")
+        out = np.empty(value.shape, object)
+        for at in np.ndindex(value.shape):
+            out[at] = self.e.load(value, sum(i * s for i, s in zip(at, value.strides, strict=True)))
+        return out
+
+    def varies(self, value: Value) -> bool:
+        """Whether a value differs from lane to lane."""
+        if isinstance(value, Mem):
+            return value.vec
+        return any(isinstance(x, Val) and x.vec for x in value.reshape(-1))
+
+    # Memory.
+
+    def layout(self, shape, inner: int | None) -> tuple[tuple[int, ...], int]:
+        """Strides and size of an array whose inner axis has its entries side by side, for vectors of them."""
+        order = [i for i in range(len(shape)) if i != inner]
+        strides, step = [0] * len(shape), 1
+        if inner is not None:
+            strides[inner] = 1
+            step = -(-shape[inner] // self.e.width) * self.e.width
+        for i in reversed(order):
+            strides[i] = step
+            step *= shape[i]
+        return tuple(strides), step
+
+    def buffer(self, shape, kind: str, vec: bool) -> Mem:
+        """New memory for an array."""
+        if vec:
+            strides, size = self.layout((*shape, self.e.width), len(shape))
+            strides = strides[:-1]
+        else:
+            strides, size = self.layout(shape, self.axis_of(shape) if self.lanes is None else None)
+        at = self.e.frame
+        self.e.frame += -(-size * bytes_of(kind) // 64) * 64
+        name = f"%m{at}"
+        self.e.allocas.append(f"{name} = getelementptr i8, ptr %frame, i64 {at}")
+        return Mem(name, 0, tuple(shape), strides, kind, 1 if vec else None, at)
+
+    def spilled(self, value: Value, kind: str | None = None) -> Mem:
+        """A value in memory."""
+        if isinstance(value, Mem):
+            return value
+        kind = self.kind(value) if kind is None else kind
+        mem = self.buffer(value.shape, kind, self.varies(value))
+        self.put(mem, value)
+        return mem
+
+    def kind(self, value: Value) -> str:
+        if isinstance(value, Mem):
+            return value.kind
+        for x in value.reshape(-1):
+            if isinstance(x, Val):
+                return x.kind
+        x = value.reshape(-1)[0] if value.size else 0.0
+        return "i1" if isinstance(x, bool) else "i64" if isinstance(x, int) else "double"
+
+    def put(self, mem: Mem, value: Value, mask: Entry = True) -> None:
+        """Store a value."""
+        if isinstance(value, np.ndarray) or value.size <= 36:
+            entries = self.entries(value)
+            for at in np.ndindex(mem.shape):
+                offset = sum(i * s for i, s in zip(at, mem.strides, strict=True))
+                self.e.store(mem, offset, entries[at], mask)
+        elif known(mask) and mask and self._alike(mem, value):
+            self._copy_all(mem, value)
+        else:
+            axis = int(np.argmax(mem.shape))
+            with self.loop(mem.shape[axis]) as index:
+                self.put(self.at(mem, axis, index), self.at(value, axis, index), mask)
+
+    def _alike(self, a: Mem, b: Mem) -> bool:
+        """Whether two arrays fill their memory in the same way."""
+        dense = a.strides == b.strides and a.lane == b.lane and 0 not in a.strides
+        full = sum((n - 1) * s for n, s in zip(a.shape, a.strides, strict=True)) + (self.e.width if a.vec else 1)
+        return dense and full <= a.size * (self.e.width if a.vec else 1) + self.e.width and min(a.strides) > 0
+
+    def _copy_all(self, to: Mem, value: Mem) -> None:
+        size = bytes_of(to.kind)
+        full = sum((n - 1) * s for n, s in zip(to.shape, to.strides, strict=True)) + (self.e.width if to.vec else 1)
+        self.e.declared.add("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
+        a, b = (self.e.pointer(mem.ptr, mem.offset * size) for mem in (to, value))
+        self.e.say(f"call void @llvm.memcpy.p0.p0.i64(ptr align 8 {a}, ptr align 8 {b}, i64 {full * size}, i1 false)")
+
+    def at(self, value: Value, axis: int, index) -> Value:
+        """What is at an index."""
+        if isinstance(value, np.ndarray):
+            if known(index):
+                return np.asarray(np.take(value, index, axis), object)
+            value = self.spilled(value)
+        if known(index):
+            return value.at(axis, index)
+        ptr = self.e.moved(value.ptr, index, value.strides[axis] * bytes_of(value.kind))
+        part = value.at(axis, 0)
+        return Mem(ptr, part.offset, part.shape, part.strides, part.kind, part.lane, part.buffer)
+
+    @contextmanager
+    def loop(self, count, reverse: bool = False):
+        """A loop over indices; gives the index."""
+        e = self.e
+        counter = e.name("count")
+        e.allocas.append(f"{counter} = alloca i64")
+        head, inside, done = e.label("head"), e.label("body"), e.label("done")
+        e.say(f"store i64 0, ptr {counter}")
+        e.jump(head)
+        e.begin(head)
+        now = e.fresh("i64", False, f"load i64, ptr {counter}")
+        more = e.fresh("i1", False, f"icmp ult i64 {now.name}, {count}")
+        e.say(f"br i1 {more.name}, label %{inside}, label %{done}")
+        e.begin(inside)
+        e.scopes.append({})
+        index = now if not reverse else e.fresh("i64", False, f"sub nsw i64 {count - 1}, {now.name}")
+        yield index
+        e.scopes.pop()
+        after = e.fresh("i64", False, f"add nuw nsw i64 {now.name}, 1")
+        e.say(f"store i64 {after.name}, ptr {counter}")
+        e.jump(head)
+        e.begin(done)
+
+    # Blocks.
+
+    def call(self, block: Block, values: list[Value]) -> list[Value]:
+        """What a block gives of some values."""
+        self.keep.append(block)
+        self.env.update((id(var), value) for var, value in zip(block.inputs, values, strict=True))
+        return self.run(block)
+
+    def run(self, block: Block) -> list[Value]:
+        """Do a block whose inputs are known."""
+        found = plan(block, self.axis_of)
+        self.keep.append(found)
+        for key in found.views:
+            self.env.pop(key, None)
+        self.views.update(found.views)
+        for eqn in block.eqns:
+            for atom in eqn.inputs:
+                self.uses[id(atom)] = self.uses.get(id(atom), 0) + 1
+        for atom in block.outputs:
+            self.uses[id(atom)] = self.uses.get(id(atom), 0) + 1
+        for unit in found.units:
+            if isinstance(unit, Group):
+                self.group(unit)
+            else:
+                self.equation(unit)
+        return [self.read(atom) for atom in block.outputs]
+
+    def equation(self, eqn: Eqn) -> None:
+        """Do one equation."""
+        name = eqn.name
+        import os
+        if os.environ.get("DBG") and any(self.axis_of(a.shape) is not None for a in (*eqn.inputs,*eqn.outputs)): print("plain", "lanes" if self.lanes else "", name, [a.shape for a in eqn.inputs], [a.shape for a in eqn.outputs])
+        if name in ELEMENTWISE:
+            found = [self.elementwise(eqn)]
+        else:
+            method = getattr(self, f"do_{name}", None)
+            if method is None:
+                raise NotLowered(f"the operation {name}")
+            found = method(eqn)
+        self.env.update((id(var), value) for var, value in zip(eqn.outputs, found, strict=True))
+
+    def do_same(self, eqn: Eqn) -> list[Value]:
+        return [self.read(eqn.inputs[0])]
+
+    def elementwise(self, eqn: Eqn) -> np.ndarray:
+        """An operation on every entry."""
+        inputs = [self.entries(self.read(atom)) for atom in eqn.inputs]
+        shape = eqn.outputs[0].shape
+        function = scalar(self.e, eqn)
+        flat = [np.broadcast_to(x, shape).reshape(-1) for x in inputs]
+        return boxed([function(*args) for args in zip(*flat, strict=True)], shape)
+
+    # Groups.
+
+    def group(self, group: Group) -> None:
+        """Do a group: as lanes where no vectors are in use, else as a loop."""
+        import os
+        if os.environ.get("DBG"): print("GROUP", "lanes" if self.lanes else "", group.size, len(group.rows.eqns), "in", len(group.inputs), "out", [v.shape for v,_,_ in group.outputs])
+        outside = [(self.read(atom), axis, inner) for atom, axis, inner in group.inputs]
+        for eqn in group.rows.eqns:
+            for atom in eqn.inputs:
+                if id(atom) in self.views and id(atom) not in self.env:
+                    self.read(atom)
+        (self._as_lanes if self.lanes is None else self._as_loop)(group, outside)
+
+    def _body(self, group: Group) -> list[Value]:
+        return self.run(Block([], group.rows.eqns, [inner for _, inner, _ in group.outputs]))
+
+    def _as_loop(self, group: Group, outside) -> None:
+        outside = [(self.spilled(value, kind_of(inner.dtype)), axis, inner) for value, axis, inner in outside]
+        lengths, self.lengths = self.lengths, self.lengths - {group.size}
+        results = []
+        with self.loop(group.size) as index:
+            for value, axis, inner in outside:
+                self.env[id(inner)] = self.at(value, axis, index)
+            for (var, _, axis), value in zip(group.outputs, self._body(group), strict=True):
+                mem = self.buffer(var.shape, kind_of(var.dtype), self.varies(value))
+                self.put(self.at(mem, axis, index), value)
+                results.append((var, mem))
+        self.lengths = lengths
+        self.env.update((id(var), mem) for var, mem in results)
+
+    def _as_lanes(self, group: Group, outside) -> None:
+        e, n = self.e, group.size
+        blocks = -(-n // e.width)
+        lengths, self.lengths = self.lengths, self.lengths - {n}
+        if blocks == 1:
+            numbers = e.vector(list(range(e.width)), "i64")
+            self.lanes = Lanes(True if n == e.width else e.compare("lt", "i64", numbers, n))
+            for value, axis, inner in outside:
+                self.env[id(inner)] = self._lanes_of(value, axis, 0)
+            for (var, _, axis), value in zip(group.outputs, self._body(group), strict=True):
+                mem = value
+                if not isinstance(value, Mem) or value.lane != 1:
+                    mem = self.buffer(without(var.shape, axis), kind_of(var.dtype), True)
+                    self.put(mem, value)
+                self.env[id(var)] = with_axis(mem, axis, n, 1)
+            self.lanes, self.lengths = None, lengths
+            return
+        places = [(self._padded(value, axis, kind_of(inner.dtype)), axis, inner) for value, axis, inner in outside]
+        results = [(var, axis, self._inner_last(var, axis)) for var, _, axis in group.outputs]
+        with self.loop(blocks) as block:
+            first = e.fresh("i64", False, f"mul nsw i64 {block.name}, {e.width}")
+            numbers = e.add("i64", e.vector(list(range(e.width)), "i64"), first)
+            self.lanes = Lanes(True if n % e.width == 0 else e.compare("lt", "i64", numbers, n))
+            for value, axis, inner in places:
+                self.env[id(inner)] = self._lanes_of(value, axis, first)
+            for (var, axis, mem), value in zip(results, self._body(group), strict=True):
+                part = self._lanes_of(mem, axis, first)
+                self.put(part, value)
+            self.lanes = None
+        self.lengths = lengths
+        self.env.update((id(var), mem) for var, _, mem in results)
+
+    def _inner_last(self, var: Var, axis: int) -> Mem:
+        """Memory for an array whose axis is that of the lanes."""
+        strides, size = self.layout(var.shape, axis)
+        kind = kind_of(var.dtype)
+        mem = self.buffer((size,), kind, False)
+        return Mem(mem.ptr, 0, var.shape, strides, kind, None, mem.buffer)
+
+    def _padded(self, value: Value, axis: int, kind: str) -> Mem:
+        """An array whose entries along an axis are side by side, or all the same."""
+        if isinstance(value, Mem) and value.strides[axis] in (0, 1):
+            return value
+        shape = value.shape
+        strides, size = self.layout(shape, axis)
+        whole = self.buffer((size,), kind, False)
+        mem = Mem(whole.ptr, 0, shape, strides, kind, None, whole.buffer)
+        self.put(mem, value)
+        return mem
+
+    def _lanes_of(self, value: Value, axis: int, first) -> Value:
+        """The rows of an array along an axis as lanes, from the first on."""
+        e = self.e
+        if isinstance(value, np.ndarray):
+            count = value.shape[axis]
+            rows = [np.take(value, min(i, count - 1), axis) for i in range(e.width)]
+            kind = self.kind(value)
+            each = zip(*(np.asarray(row, object).reshape(-1) for row in rows), strict=True)
+            return boxed([e.vector(list(lanes), kind) for lanes in each], without(value.shape, axis))
+        stride = value.strides[axis]
+        count = value.shape[axis]
+        part = value.at(axis, 0)
+        if not stride:
+            return part
+        if stride != 1 and count < e.width:
+            value = self._padded(value, axis, value.kind)
+            part, stride = value.at(axis, 0), 1
+        ptr = part.ptr if known(first) else e.moved(part.ptr, first, stride * bytes_of(value.kind))
+        return Mem(ptr, part.offset, part.shape, part.strides, part.kind, stride, part.buffer)
+
+
+def without(shape, axis) -> tuple:
+    """A shape without an axis."""
+    return (*shape[:axis], *shape[axis + 1 :])
+
+
+def with_axis(mem: Mem, axis: int, size: int, stride: int) -> Mem:
+    """Lanes as an axis."""
+    shape, strides = list(mem.shape), list(mem.strides)
+    shape.insert(axis, size)
+    strides.insert(axis, stride)
+    return Mem(mem.ptr, mem.offset, tuple(shape), tuple(strides), mem.kind, None, mem.buffer)
+
+
+def boxed(entries, shape) -> np.ndarray:
+    """An array of values."""
+    out = np.empty(prod(shape), object)
+    for i, x in enumerate(entries):
+        out[i] = x
+    return out.reshape(shape)
