@@ -561,6 +561,9 @@ def block_without_axis(block: Block, axes: list, size: int, wanted: list | None 
         for eqn in block.eqns:
             if all(rows.axis(atom) is None for atom in eqn.inputs):
                 own = [atom if isinstance(atom, Const) else rows.inner.get(id(atom), (atom,))[0] for atom in eqn.inputs]
+                if eqn.name in ("scan", "while", "cond"):
+                    # It would be done for all, beside what differs: better the whole by itself.
+                    raise Unmappable("a loop that is the same for all")
                 rows.eqns.append(Eqn(eqn.name, own, eqn.outputs, eqn.params, eqn.blocks))
                 rows.made.update((id(var), eqn) for var in eqn.outputs)
             else:

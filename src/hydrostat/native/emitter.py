@@ -12,6 +12,8 @@ import numpy as np
 from hydrostat.native.program import NotLowered
 
 FLAGS = "nsz arcp contract"
+_BAG = 24
+"""Products and sums of so many parts are recognised in any order."""
 
 _TYPES = {"float64": "double", "float32": "float", "int64": "i64", "uint64": "i64", "int32": "i32", "uint32": "i32",
           "bool": "i1", "int16": "i16", "uint16": "i16", "int8": "i8", "uint8": "i8"}  # fmt: skip
@@ -98,8 +100,8 @@ class Emitter:
         self.declared: set[str] = set()
         self.allocas: list[str] = []
         self.globals: list[str] = []
-        self.frame = 0
         self.negative: dict[Val, Val] = {}
+        self.bags: dict[Val, tuple] = {}
 
     # Text.
 
@@ -211,8 +213,34 @@ class Emitter:
         if commutes:
             keys.sort(key=lambda k: k.name if isinstance(k, Val) else k[1])
         flags = f" {FLAGS}" if is_float(kind) else ""
+        bag = self._bag(op, a, b) if is_float(kind) else None
+        if bag is not None:
+            found = self.seen(bag)
+            if found is not None:
+                return found
         text = f"{op}{flags} {self.type(kind, vec)} {self.text(a, kind, vec)}, {self.text(b, kind, vec)}"
-        return self.emit((op, kind, *keys), kind, vec, text)
+        out = self.emit((op, kind, *keys), kind, vec, text)
+        if bag is not None:
+            self.scopes[-1].setdefault(bag, out)
+            self.bags[out] = bag
+        return out
+
+    def _bag(self, op: str, a: Entry, b: Entry):
+        """The factors of a product, or the terms of a sum, in any order: both halves of a symmetric matrix are one."""
+        if op not in ("fmul", "fadd", "fsub"):
+            return None
+        name = "product" if op == "fmul" else "sum"
+        parts: list = []
+        for x, sign in ((a, 1), (b, -1 if op == "fsub" else 1)):
+            own = self.bags.get(x) if isinstance(x, Val) else None
+            if own is not None and own[0] == name:
+                inside = own[1]
+            else:
+                inside = ((id(x) if isinstance(x, Val) else repr(x), 1),)
+            parts += [(key, sign * s) for key, s in inside]
+        if len(parts) > _BAG:
+            return None
+        return name, tuple(sorted(parts, key=str))
 
     def add(self, kind, a, b):
         if known(a) and known(b):

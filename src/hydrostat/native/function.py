@@ -3,15 +3,15 @@
 import ctypes
 import time
 from dataclasses import dataclass
-from math import prod
 
 import jax
 import numpy as np
 
-from hydrostat.native.emitter import Emitter, Mem, bytes_of, kind_of
+from hydrostat.native.emitter import Emitter, Mem, kind_of
+from hydrostat.native.hoisting import hoisted, split
 from hydrostat.native.lowering import Lowering
 from hydrostat.native.machine import Machine
-from hydrostat.native.program import Block, Var, trace
+from hydrostat.native.program import Block, trace
 
 _SLACK = 1 << 14
 """Bytes after an array that may be read, though not used, by vectors that begin within it."""
@@ -76,32 +76,33 @@ def scan_lengths(block: Block) -> set[int]:
 
 
 class NativeStep:
-    """function(parameters, carry) -> carry as machine code, called over and over.
+    """function(parameters, carry) -> carry as machine code, done over and over.
 
-    **Arguments:** `side_by_side`: how many arms are the lanes of a vector.
+    **Arguments:** `side_by_side`: how many arms are the lanes of a vector; `reset`: which leaves of the carry are set to
+    zero before each row.
     """
 
-    def __init__(self, function, parameters, carry, side_by_side: int = 0, width: int = 8, level: int = 2):
+    def __init__(self, function, parameters, carry, side_by_side=0, reset=(), width: int = 8, level: int = 2):
         times = [time.perf_counter()]
         block = trace(lambda p, c: jax.tree.leaves(function(p, c)), parameters, carry)
         times.append(time.perf_counter())
-        self.emitter = Emitter(width)
-        low = Lowering(self.emitter, frozenset(scan_lengths(block)), side_by_side)
+        block = hoisted(block)
+        low = Lowering(Emitter(width), frozenset(scan_lengths(block)), side_by_side)
         count = len(jax.tree.leaves(parameters))
         self.parameters = Packing(low, block.inputs[:count])
         self.carry = Packing(low, block.inputs[count:])
-        text = self._text(low, block, count)
+        self.text = self._text(low, block, count, reset)
         times.append(time.perf_counter())
-        self.text = text
-        self.machine = Machine(text, level)
+        self.machine = Machine(self.text, level)
         times.append(time.perf_counter())
         self.seconds = dict(zip(("trace", "lower", "compile"), np.diff(times).tolist(), strict=True))
-        kinds = [ctypes.c_void_p] * 4 + [ctypes.c_int64]
+        kinds = [ctypes.c_void_p] * 4 + [ctypes.c_int64] * 2
         self._rows = ctypes.CFUNCTYPE(None, *kinds)(self.machine.address("rows"))
-        self.frame = np.zeros(self.emitter.frame + 64 + _SLACK, np.uint8)
+        self.frame_bytes = low.frame.size
+        self.frame = np.zeros(self.frame_bytes + 64 + _SLACK, np.uint8)
         self.frame = self.frame[-self.frame.ctypes.data % 64 :]
 
-    def _text(self, low: Lowering, block: Block, count: int) -> str:
+    def _text(self, low: Lowering, block: Block, count: int, reset) -> str:
         e = low.e
 
         def mems(packing: Packing, ptr: str) -> list[Mem]:
@@ -109,46 +110,37 @@ class NativeStep:
                     for f in packing.fields]  # fmt: skip
 
         given, carry = mems(self.parameters, "%params"), mems(self.carry, "%carry")
-        results = low.call(block, [*given, *carry])
-        kinds = [mem.kind for mem in carry]
-        low.bring_home(carry, results, kinds, [False] * len(carry), [True] * len(carry))
+        early, late = split(block, count)
+        low.env.update((id(var), mem) for var, mem in zip(block.inputs, [*given, *carry], strict=True))
+        made = {id(var): var for eqn in early for var in eqn.outputs}
+        used = {id(atom) for eqn in late.eqns for atom in eqn.inputs} | {id(atom) for atom in late.outputs}
+        low.run(Block([], early, [var for key, var in made.items() if key in used]))
+        with low.loop("%rows") as row:
+            for index in reset:
+                low.put(carry[index], low.constant(np.zeros(carry[index].shape)))
+            with low.loop("%every"):
+                results = low.run(late)
+                kinds = [mem.kind for mem in carry]
+                low.bring_home(carry, results, kinds, [False] * len(carry), [True] * len(carry))
+            to = e.moved("%out", row, self.carry.bytes)
+            e.declared.add("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
+            e.say(f"call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr %carry, i64 {self.carry.bytes}, i1 false)")
         head = "\n".join(f"  {line}" for line in e.allocas)
         body = "\n".join(e.lines)
-        e.declared.add("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
         outside = "\n".join([*e.globals, *sorted(e.declared)])
+        arguments = ", ".join(f"ptr noalias %{name}" for name in ("params", "carry", "frame", "out"))
         return f"""{outside}
-define void @step(ptr noalias %params, ptr noalias %carry, ptr noalias %frame) #0 {{
+define void @rows({arguments}, i64 %rows, i64 %every) #0 {{
 entry:
 {head}
 {body}
   ret void
 }}
-define void @rows(ptr noalias %params, ptr noalias %carry, ptr noalias %frame, ptr noalias %out, i64 %rows) #1 {{
-entry:
-  br label %head
-head:
-  %i = phi i64 [ 0, %entry ], [ %j, %body ]
-  %more = icmp ult i64 %i, %rows
-  br i1 %more, label %body, label %done
-body:
-  call void @step(ptr %params, ptr %carry, ptr %frame)
-  %at = mul i64 %i, {self.carry.bytes}
-  %to = getelementptr i8, ptr %out, i64 %at
-  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %carry, i64 {self.carry.bytes}, i1 false)
-  %j = add i64 %i, 1
-  br label %head
-done:
-  ret void
-}}
-attributes #0 = {{ noinline nounwind "prefer-vector-width"="512" "no-trapping-math"="true" }}
-attributes #1 = {{ nounwind }}
+attributes #0 = {{ nounwind "prefer-vector-width"="512" "no-trapping-math"="true" }}
 """
 
-    def rows(self, parameters: np.ndarray, carry: np.ndarray, rows: int) -> np.ndarray:
-        """Step over and over; gives the packed carry after every step."""
+    def rows(self, parameters: np.ndarray, carry: np.ndarray, rows: int, every: int = 1) -> np.ndarray:
+        """Step over and over; gives the packed carry after every so many steps."""
         out = np.empty((rows, self.carry.bytes), np.uint8)
-        self._rows(*(memory.ctypes.data for memory in (parameters, carry, self.frame, out)), rows)
+        self._rows(*(memory.ctypes.data for memory in (parameters, carry, self.frame, out)), rows, every)
         return out
-
-
-__all__ = ["Field", "NativeStep", "Packing", "Var", "bytes_of", "prod"]

@@ -14,7 +14,8 @@ import numpy as np
 from hydrostat.native.axes import ELEMENTWISE
 from hydrostat.native.elementwise import scalar
 from hydrostat.native.emitter import Emitter, Entry, Mem, Val, bytes_of, kind_of, known
-from hydrostat.native.grouping import Group, plan
+from hydrostat.native.frame import Frame, Space
+from hydrostat.native.grouping import Group, Plan, plan
 from hydrostat.native.loops import Loops
 from hydrostat.native.program import Atom, Block, Const, Eqn, NotLowered, Var
 from hydrostat.native.shaping import Shaping
@@ -54,6 +55,9 @@ class Lowering(Shaping, Summing, Loops):
         self.homes: set[int] = set()
         """Buffers that the innermost loop carries."""
         self.uses: dict[int, int] = {}
+        self.frame = Frame()
+        self.regions: list[list[Space]] = [[]]
+        """Memory taken by the equation that is being done, by the one around it, and so on."""
         self.aliases: dict[str, str] = {}
         """Other names of pointers."""
         self.keep: list = []
@@ -136,11 +140,11 @@ class Lowering(Shaping, Summing, Loops):
             strides = strides[:-1]
         else:
             strides, size = self.layout(shape, self.axis_of(shape) if self.lanes is None else None)
-        at = self.e.frame
-        self.e.frame += -(-size * bytes_of(kind) // 64) * 64
-        name = f"%m{at}"
-        self.e.allocas.append(f"{name} = getelementptr i8, ptr %frame, i64 {at}")
-        return Mem(name, 0, tuple(shape), strides, kind, 1 if vec else None, at)
+        space = self.frame.take(size * bytes_of(kind))
+        self.regions[-1].append(space)
+        name = self.e.name("m")
+        self.e.allocas.append(f"{name} = getelementptr i8, ptr %frame, i64 {space.start}")
+        return Mem(name, 0, tuple(shape), strides, kind, 1 if vec else None, space)
 
     def spilled(self, value: Value, kind: str | None = None) -> Mem:
         """A value in memory."""
@@ -242,18 +246,28 @@ class Lowering(Shaping, Summing, Loops):
                 self.uses[id(atom)] = self.uses.get(id(atom), 0) + 1
         for atom in block.outputs:
             self.uses[id(atom)] = self.uses.get(id(atom), 0) + 1
-        for unit in found.units:
+        last = _last_uses(found, block)
+        owned: list[Space] = []
+        for index, unit in enumerate(found.units):
+            self.regions.append([])
             if isinstance(unit, Group):
                 self.group(unit)
             else:
                 self.equation(unit)
+            # Memory of what nobody needs any more is free for what comes next.
+            owned += self.regions.pop()
+            values = [self.env[key] for key, end in last.items() if end > index and key in self.env]
+            needed = {id(value.buffer) for value in values if isinstance(value, Mem)}
+            for space in owned:
+                if id(space) not in needed:
+                    self.frame.give(space)
+            owned = [space for space in owned if id(space) in needed]
+        self.regions[-1] += owned
         return [self.read(atom) for atom in block.outputs]
 
     def equation(self, eqn: Eqn) -> None:
         """Do one equation."""
         name = eqn.name
-        import os
-        if os.environ.get("DBG") and any(self.axis_of(a.shape) is not None for a in (*eqn.inputs,*eqn.outputs)): print("plain", "lanes" if self.lanes else "", name, [a.shape for a in eqn.inputs], [a.shape for a in eqn.outputs])
         if name in ELEMENTWISE:
             found = [self.elementwise(eqn)]
         else:
@@ -278,8 +292,6 @@ class Lowering(Shaping, Summing, Loops):
 
     def group(self, group: Group) -> None:
         """Do a group: as lanes where no vectors are in use, else as a loop."""
-        import os
-        if os.environ.get("DBG"): print("GROUP", "lanes" if self.lanes else "", group.size, len(group.rows.eqns), "in", len(group.inputs), "out", [v.shape for v,_,_ in group.outputs])
         outside = [(self.read(atom), axis, inner) for atom, axis, inner in group.inputs]
         for eqn in group.rows.eqns:
             for atom in eqn.inputs:
@@ -373,6 +385,32 @@ class Lowering(Shaping, Summing, Loops):
             part, stride = value.at(axis, 0), 1
         ptr = part.ptr if known(first) else e.moved(part.ptr, first, stride * bytes_of(value.kind))
         return Mem(ptr, part.offset, part.shape, part.strides, part.kind, stride, part.buffer)
+
+
+def _last_uses(found: Plan, block: Block) -> dict[int, int]:
+    """After which unit the values of a block are needed no more."""
+    last: dict[int, int] = {}
+
+    def use(atom, index: int) -> None:
+        if isinstance(atom, Var) and last.get(id(atom), -1) < index:
+            last[id(atom)] = index
+            for other in found.views[id(atom)].inputs if id(atom) in found.views else ():
+                use(other, index)
+
+    for atom in block.outputs:
+        use(atom, len(found.units))
+    for index in range(len(found.units) - 1, -1, -1):
+        unit = found.units[index]
+        if isinstance(unit, Group):
+            for atom, _, _ in unit.inputs:
+                use(atom, index)
+            for eqn in unit.rows.eqns:
+                for atom in eqn.inputs:
+                    use(atom, index)
+        else:
+            for atom in unit.inputs:
+                use(atom, index)
+    return last
 
 
 def without(shape, axis) -> tuple:

@@ -76,8 +76,10 @@ class Shaping:
         if isinstance(value, np.ndarray):
             return value.reshape(shape)
         strides = _reshaped(value.shape, value.strides, shape)
-        if strides is not None:
+        axis = self.axis_of(shape) if self.lanes is None else None
+        if strides is not None and (axis is None or strides[axis] in (0, 1)):
             return value.part(shape, strides)
+        # Rows that will be lanes are laid side by side once, here.
         return self.copied(value, shape)
 
     def copied(self, value: Mem, shape) -> Mem:
@@ -86,6 +88,10 @@ class Shaping:
         seen = _reshaped(mem.shape, mem.strides, value.shape)
         if seen is not None:
             self.put(mem.part(value.shape, seen), value)
+            return mem
+        seen = _reshaped(value.shape, value.strides, shape)
+        if seen is not None:
+            self.put(mem, value.part(shape, seen))
             return mem
         # Through a plain one, which has every shape.
         unit = self.e.width if value.vec else 1

@@ -17,6 +17,7 @@ from hydrostat.mechanics.robot import split
 from hydrostat.results import labels
 from hydrostat.results.trajectory import Trajectory, TrajectoryRecorder
 from hydrostat.sensing import Sensors, observe
+from hydrostat.simulation.backend import BACKENDS, NativeRows, native_rows
 from hydrostat.simulation.loop import Carry, Loop, Row, decided, first_carry, one_step, row_of
 from hydrostat.simulation.rollout import as_controller
 from hydrostat.stepping.base import AbstractStepper
@@ -45,6 +46,7 @@ def simulate(
     keep: bool = True,
     on_rows: Callable[[Trajectory], None] | None = None,
     on_progress: Callable[[float], None] | None = None,
+    backend: str = "auto",
 ) -> Trajectory:
     """Simulate a system for some seconds; the first row of the result is the state that it starts from.
 
@@ -56,9 +58,9 @@ def simulate(
     not given; `every`: steps from row to row; `memory`: of the controller, where a run before is continued; `record`: a
     folder that rows are written to as they come, safe against a kill; `keep`: whether all rows are kept in memory as
     well, or only the last piece of them; `on_rows`: gets each piece of rows as it comes; `on_progress`: gets the share
-    that is done.
+    that is done; `backend`: "native" for machine code of our own, "xla" for XLA's, "auto" for the first where it can.
     """
-    run = Run(system, controller, dt, stepper=stepper, sensors=sensors, every=every)
+    run = Run(system, controller, dt, stepper=stepper, sensors=sensors, every=every, backend=backend)
     return run(seconds, state=state, memory=memory, record=record, keep=keep, on_rows=on_rows, on_progress=on_progress)
 
 
@@ -74,8 +76,11 @@ class Run:
         stepper: AbstractStepper | None = None,
         sensors: Sensors | None = None,
         every: int = 1,
+        backend: str = "auto",
     ):
         """**Arguments:** as those of `simulate`."""
+        self.backend = errors.choice("backend", backend, BACKENDS)
+        self._native: NativeRows | None = None
         self.dt = errors.number("dt", dt, above=0.0, most=1e3)
         self.every = errors.whole("every", every, least=1, most=10**9)
         controller = as_controller(system, controller).attach(system, self.dt)
@@ -159,11 +164,16 @@ class Run:
     def _trajectory(self, rows: Row) -> Trajectory:
         return Trajectory(self.system, rows.state, rows.control, rows.memory, rows.good, rows.iterations)
 
-    def _piece(self, carry: Carry, rows: int, loop: Loop | None = None, dt=None, every=None) -> tuple[Carry, Row]:
+    def _piece(self, carry: Carry, rows: int, dt=None, every=None) -> tuple[Carry, Row]:
         """So many rows."""
+        if self.backend != "xla" and self._native is None:
+            self._native = native_rows(self.backend, self.loop, carry, self.dt)
+            self.backend = "xla" if self._native is None else self.backend
+        if self._native is not None:
+            return self._native(carry, rows, self.every if every is None else every, self.dt if dt is None else dt)
         dt = jnp.asarray(self.dt if dt is None else dt)
         every = jnp.asarray(self.every if every is None else every)
-        arguments = (self.loop if loop is None else loop, carry, dt, rows, every)
+        arguments = (self.loop, carry, dt, rows, every)
         kind = jax.tree.structure(arguments)
         if kind not in _NOT_AS_ONE:
             try:

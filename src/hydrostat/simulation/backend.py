@@ -1,0 +1,91 @@
+"""Which engine makes the steps: machine code of our own, or XLA."""
+
+import logging
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from hydrostat.errors import InputError, choice
+from hydrostat.simulation.loop import Carry, Loop, Row, one_step, row_of
+
+BACKENDS = ("auto", "native", "xla")
+_LOG = logging.getLogger("hydrostat")
+_COMPILED: dict[Any, Any] = {}
+_MOST_COMPILED = 32
+
+
+class NativeRows:
+    """Rows of a run, made by machine code."""
+
+    def __init__(self, loop: Loop, carry: Carry, dt: float):
+        """**Arguments:** `carry`: such as the run goes on from; `dt`: the step [s]."""
+        from hydrostat.native.function import NativeStep
+
+        (self._dynamic, static), (like, self._rest) = (
+            eqx.partition((loop, jnp.asarray(dt, float)), eqx.is_array), eqx.partition(carry, eqx.is_array)
+        )  # fmt: skip
+        key = _kind((loop, carry))
+        if key not in _COMPILED:
+            rest = self._rest
+
+            def step(dynamic, carry):
+                loop, dt = eqx.combine(dynamic, static)
+                return eqx.filter(one_step(loop, eqx.combine(carry, rest), dt), eqx.is_array)
+
+            index = _index_of(like, lambda c: c.iterations)
+            robot = loop.system.robot
+            while len(_COMPILED) >= _MOST_COMPILED:
+                _COMPILED.pop(next(iter(_COMPILED)))
+            _COMPILED[key] = NativeStep(step, self._dynamic, like, robot.count if robot.equal else 0, (index,))
+        self._step = _COMPILED[key]
+        self._structure = jax.tree.structure(like)
+        self._parameters = self._step.parameters.new()
+        self._memory = self._step.carry.new()
+
+    def __call__(self, carry: Carry, rows: int, every: int, dt: float) -> tuple[Carry, Row]:
+        """The carry after some rows of so many steps, and the rows."""
+        step = self._step
+        dynamic = (self._dynamic[0], np.asarray(dt, float))
+        step.parameters.pack(self._parameters, jax.tree.leaves(dynamic))
+        step.carry.pack(self._memory, jax.tree.leaves(eqx.filter(carry, eqx.is_array)))
+        out = step.rows(self._parameters, self._memory, rows, every)
+        arrays = step.carry.unpack(out)
+        after = jax.tree.unflatten(self._structure, [array[-1].copy() for array in arrays])
+        after = eqx.combine(after._replace(iterations=np.zeros_like(after.iterations)), self._rest)
+        return after, row_of(eqx.combine(jax.tree.unflatten(self._structure, arrays), self._rest))
+
+
+def native_rows(backend: str, loop: Loop, carry: Carry, dt: float) -> NativeRows | None:
+    """Rows by machine code, or None where XLA makes them: said in one line of the log, unless it was asked for."""
+    if choice("backend", backend, BACKENDS) == "xla":
+        return None
+    try:
+        if jax.default_backend() != "cpu":
+            raise NotImplementedError(f"arrays are on a {jax.default_backend()}")
+        return NativeRows(loop, carry, dt)
+    except Exception as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        if backend == "native":
+            raise InputError(f'`backend="native"` cannot run this: {reason}; "auto" takes XLA instead') from error
+        _LOG.warning("no machine code of our own for this run, XLA makes its steps: %s", reason)
+        return None
+
+
+def _index_of(tree, which) -> int:
+    """Which leaf of a tree is the chosen one."""
+    marked = eqx.tree_at(which, jax.tree.map(lambda _: False, tree), True)
+    return jax.tree.leaves(marked).index(True)
+
+
+def _kind(tree):
+    """What runs have in common that share their compiled code; a new object where that cannot be told."""
+    leaves, structure = jax.tree.flatten(tree)
+    key = structure, tuple((np.shape(x), str(x.dtype)) if eqx.is_array(x) else x for x in leaves)
+    try:
+        hash(key)
+    except TypeError:
+        return object()
+    return key
