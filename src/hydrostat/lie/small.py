@@ -71,6 +71,15 @@ def norm(x: Float[Array, "*batch j"]) -> Float[Array, "*batch"]:
     return jnp.where(zero, 0.0, jnp.sqrt(jnp.where(zero, 1.0, square)))
 
 
+def symmetric(A: Float[Array, "*batch j j"]) -> Float[Array, "*batch j j"]:
+    """A matrix that is symmetric but for rounding, made so: what is below its diagonal is what is above it.
+
+    It says to a compiler that half of the entries need not be computed.
+    """
+    upper = np.triu(np.ones(A.shape[-2:], bool))
+    return jnp.where(upper, A, jnp.swapaxes(A, -1, -2))
+
+
 def solve_positive(A: Float[Array, "*batch j j"], b: Float[Array, "*batch j"]) -> Float[Array, "*batch j"]:
     """The solution of A x = b for a small symmetric positive definite matrix, by an unrolled L D L^T."""
     size = A.shape[-1]

@@ -12,7 +12,7 @@ from hydrostat.compiling import once
 from hydrostat.lie import SE3, se3, small
 from hydrostat.mechanics.model import ArmModel
 from hydrostat.mechanics.nodes import NodeFamily, Nodes
-from hydrostat.mechanics.points import Points, bracket, carried_twist, points_at
+from hydrostat.mechanics.points import Points, bracket, carried_twist, points_at, points_of
 from hydrostat.mechanics.robot import Inputs, PerArm, Robot, each_arm, gathered, joined, with_arms
 
 # Scans over segments are unrolled for very short arms: fewer turns of the loop, more to fuse.
@@ -111,7 +111,7 @@ def arm_motion(model: ArmModel, q, v, a, base: BaseMotion) -> Motion:
     else:
         T_skin = jax.tree.map(lambda y: y[:, None], bases[0]) @ skin.T
         V_skin = carried_twist(skin.T, bases[1][:, None]) + skin.Jv
-    flow = inner if model.flow_at_masses else _on_segments(model, q, v, model.flow)
+    flow = inner if model.flow_at_masses else points_at(model.arm, q, v, model.flow)
     T_base, V_base = jax.tree.map(lambda y: y[:, None], bases[:2])
     T_flow, V_flow = once((T_base @ flow.T, carried_twist(flow.T, V_base) + flow.Jv))
     T_world, V, A = bases
@@ -155,28 +155,11 @@ def _massless(arm: ArmModel) -> ArmModel:
 
 
 def _all_points(model: ArmModel, q, v) -> list[Points]:
-    """The Gauss points, the skin, the tips, the lumps and the loads of an arm, computed together: compiled once."""
-    points = points_at(model.arm, q, v, model.grid, [model.lumps, model.loads])
-    counts = [model.arm.count * model.grid.shape[0], *(some.fraction.shape[0] for some in (model.lumps, model.loads))]
-    ends = np.cumsum(counts)
-    grid, lumps, loads = (
-        jax.tree.map(lambda y, a=a, b=b: y[a:b], points) for a, b in zip([0, *ends[:-1]], ends, strict=True)
-    )
-    grid = _by_segment(model, grid)
+    """The Gauss points, the skin, the tips, the lumps and the loads of an arm; what is both is computed once."""
+    grid = points_at(model.arm, q, v, model.grid)
     inner, skin = (_chosen(grid, at) for at in (model.gauss_at, model.skin_at))
     tips = jax.tree.map(lambda y: y[:, model.tip_at], grid)
-    return [inner, skin, tips, lumps, loads]
-
-
-def _on_segments(model: ArmModel, q, v, fractions: Float[Array, " d"]) -> Points:
-    """The points at the same fractions of every segment (n, d)."""
-    return _by_segment(model, points_at(model.arm, q, v, fractions))
-
-
-def _by_segment(model: ArmModel, points: Points) -> Points:
-    """Points in a row, segment after segment, with the segment as an axis of its own."""
-    n = model.arm.count
-    return jax.tree.map(lambda y: y.reshape(n, y.shape[0] // n, *y.shape[1:]), points)
+    return [inner, skin, tips, *(points_of(model.arm, q, v, places) for places in (model.lumps, model.loads))]
 
 
 def _chosen(grid: Points, at: tuple[int, ...]) -> Points:

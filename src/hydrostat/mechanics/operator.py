@@ -108,19 +108,20 @@ def _eliminate(beyond, segment):
     **Arguments:** `beyond`: articulated inertia that its tip feels, and the force from outside on all that is beyond.
     """
     (inertia, force), (T, J, at_tip, bb, bq, qq, pull, lever) = beyond, segment
+    inertia = small.symmetric(inertia)
     inertia = inertia if at_tip is None else inertia + at_tip
     # Geometric stiffness of axial tension: what pulls at an arm from outside holds the direction of each segment, F l
     # against a turn. A slender arm has little else to hold its direction.
     force = force + pull
     bb = bb + jnp.maximum(small.dot(force, lever), 0.0) * _TURNS
     IJ = once(small.matmul(inertia, J))
-    qq = qq + small.matmul(J.T, IJ)
+    qq = small.symmetric(qq + small.matmul(J.T, IJ))
     U = bq + jnp.swapaxes(gathered_wrench(T, IJ.T), -1, -2)
     U, Dinv = once((U, small.inverse_positive(once(qq))))
     # X^T I X: rows and then columns carried to the base.
     half, UD = once((gathered_wrench(T, inertia), small.matmul(U, Dinv)))
     inertia = bb + gathered_wrench(T, jnp.swapaxes(half, -1, -2)) - small.matmul(UD, U.T)
-    return (inertia, force), (U, Dinv)
+    return (small.symmetric(inertia), force), (U, Dinv)
 
 
 def _pulling(arm: ArmModel, motion: Motion, outer: OuterForces, c_q) -> tuple[Float[Array, "n 3"], Float[Array, "n 3"]]:
@@ -137,7 +138,7 @@ def _resistance(motion: Motion, flow: NodeForces, c_v, c_q) -> Float[Array, "n f
     """What the surroundings add to the mass of each flow node, c_v C + c_q K against displacements, in its axes."""
     R = motion.T_flow.rotation
     linear = once(c_v * flow.damping[:, 3:, 3:] + c_q * flow.stiffness[:, 3:, 3:]).reshape(R.shape)
-    return once(small.matmul(jnp.swapaxes(R, -1, -2), once(small.matmul(linear, R))))
+    return once(small.symmetric(small.matmul(jnp.swapaxes(R, -1, -2), once(small.matmul(linear, R)))))
 
 
 def _mass_blocks(points: Points, inertia: Float[Array, "... 6"], resisting: Float[Array, "... 3 3"] | None = None):
@@ -151,14 +152,16 @@ def _mass_blocks(points: Points, inertia: Float[Array, "... 6"], resisting: Floa
         linear = IJ[..., 3:, :] + small.matmul(resisting, points.J[..., 3:, :])
         IJ = once(jnp.concatenate([IJ[..., :3, :], linear], -2))
     bq = jnp.swapaxes(gathered_wrench(_for_columns(points.T), jnp.swapaxes(IJ, -1, -2)), -1, -2)
-    qq = small.matmul(jnp.swapaxes(points.J, -1, -2), IJ)
+    qq = small.symmetric(small.matmul(jnp.swapaxes(points.J, -1, -2), IJ))
     turned = jnp.swapaxes(R, -1, -2)
     rotary = small.matmul(R, inertia[..., :3, None] * turned)
     mass = inertia[..., 3:, None] * turned
-    mass = small.matmul(R, mass if resisting is None else once(mass + small.matmul(resisting, turned)))
+    mass = small.symmetric(
+        small.matmul(R, mass if resisting is None else once(mass + small.matmul(resisting, turned)))
+    )
     # hat(p) mass, and hat(p) mass hat(p)^T: columns crossed with p.
     crossed = _crossed(p, mass)
-    rotary = rotary + jnp.swapaxes(_crossed(p, jnp.swapaxes(crossed, -1, -2)), -1, -2)
+    rotary = small.symmetric(rotary + jnp.swapaxes(_crossed(p, jnp.swapaxes(crossed, -1, -2)), -1, -2))
     bb = jnp.concatenate(
         [
             jnp.concatenate([rotary, crossed], -1),

@@ -1,6 +1,5 @@
 """Material points of segments: where they are in their segment, and how they move with its coordinates."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import jax
@@ -25,21 +24,19 @@ class Points(NamedTuple):
     """J' q'."""
 
 
-def points_at(arm: Arm, q, v, fractions: Float[Array, " d"], places: Sequence[Places] = ()) -> Points:
-    """The material points at the same fractions of every segment, segment after segment, and those of other places.
+def points_at(arm: Arm, q, v, fractions: Float[Array, " d"]) -> Points:
+    """The material points at the same fractions of every segment (n, d); stored, so as not to be computed anew."""
 
-    Stored, so that they are not computed anew wherever they are used.
-    """
-    places = [some for some in places if some.fraction.shape[0]]
+    def of_segment(segment, q, v):
+        return jax.vmap(lambda s: segment.point(q, v, s))(fractions)
 
-    def of_points(y):
-        # By repetition, whose derivative is a sum, where an index's would be scattered.
-        every = jnp.broadcast_to(y[:, None], (y.shape[0], fractions.shape[0], *y.shape[1:]))
-        return jnp.concatenate([every.reshape(-1, *y.shape[1:]), *(y[some.segment] for some in places)])
+    return Points(*once(jax.vmap(of_segment)(arm.segments, q, v)))
 
-    s = jnp.concatenate([jnp.tile(fractions, arm.count), *(some.fraction for some in places)])
-    segments, q, v = jax.tree.map(of_points, (arm.segments, q, v))
-    return Points(*once(jax.vmap(lambda segment, q, v, s: segment.point(q, v, s))(segments, q, v, s)))
+
+def points_of(arm: Arm, q, v, places: Places) -> Points:
+    """The material points at some places (m)."""
+    segments, q, v = jax.tree.map(lambda y: y[places.segment], (arm.segments, q, v))
+    return Points(*once(jax.vmap(lambda segment, q, v, s: segment.point(q, v, s))(segments, q, v, places.fraction)))
 
 
 def carried_twist(T: SE3, V: Float[Array, "... 6"]) -> Float[Array, "... 6"]:

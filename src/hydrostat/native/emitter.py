@@ -236,7 +236,7 @@ class Emitter:
             if own is not None and own[0] == name:
                 inside = own[1]
             else:
-                inside = ((id(x) if isinstance(x, Val) else repr(x), 1),)
+                inside = ((x.name if isinstance(x, Val) else repr(x), 1),)
             parts += [(key, sign * s) for key, s in inside]
         if len(parts) > _BAG:
             return None
@@ -311,7 +311,10 @@ class Emitter:
                 return 0.0
             if known(b):
                 return self.mul(kind, a, float(np.float64(1.0) / np.float64(b)))
-            return self.op("fdiv", kind, a, b)
+            if known(a) and a == 1:
+                return self.op("fdiv", kind, a, b)
+            # A division takes as long as ten products: one for all that have the same divisor.
+            return self.mul(kind, a, self.op("fdiv", kind, 1.0, b))
         if known(a) and known(b):
             return int(a / b)
         return self.op("sdiv" if signed else "udiv", kind, a, b)

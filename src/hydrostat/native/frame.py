@@ -12,6 +12,10 @@ class Space:
     start: int
     size: int
 
+    @property
+    def end(self) -> int:
+        return self.start + self.size
+
 
 @dataclass
 class Frame:
@@ -19,29 +23,56 @@ class Frame:
 
     size: int = 0
     free: list[Space] = field(default_factory=list)
+    turns: list[list[Space]] = field(default_factory=list)
+    """For each loop that is being written, what has been taken within it."""
 
-    def take(self, count: int) -> Space:
-        """A piece of so many bytes: the smallest free one that is large enough."""
+    def take(self, count: int, lasting: bool = False) -> Space:
+        """A piece of so many bytes.
+
+        **Arguments:** `lasting`: whether it is to last from turn to turn of the innermost loop: nothing else may have
+        been in its place during a turn.
+        """
         count = max(-(-count // _ALIGN) * _ALIGN, _ALIGN)
-        fitting = [space for space in self.free if space.size >= count]
-        if fitting:
-            best = min(fitting, key=lambda space: (space.size, space.start))
-            self.free.remove(best)
-            if best.size > count:
-                self.free.append(Space(best.start + count, best.size - count))
-            return Space(best.start, count)
-        # At the end, where what is free there can be made larger.
-        last = next((space for space in self.free if space.start + space.size == self.size), None)
-        start = self.size
-        if last is not None:
-            self.free.remove(last)
-            start = last.start
-        self.size = start + count
-        return Space(start, count)
+        avoided = self.turns[-1] if lasting and self.turns else []
+        pieces = [piece for space in self.free for piece in _without(space, avoided) if piece.size >= count]
+        if pieces:
+            best = min(pieces, key=lambda space: (space.size, space.start))
+            found = Space(best.start, count)
+            self._cut_out(found)
+        else:
+            found = Space(self.size, count)
+            self.size += count
+        for taken in self.turns:
+            taken.append(found)
+        return found
+
+    def _cut_out(self, found: Space) -> None:
+        """Take a piece out of the free one that holds it."""
+        whole = next(s for s in self.free if s.start <= found.start and found.end <= s.end)
+        self.free.remove(whole)
+        for start, end in ((whole.start, found.start), (found.end, whole.end)):
+            if end > start:
+                self.free.append(Space(start, end - start))
 
     def give(self, space: Space) -> None:
         """Give a piece back; with free ones beside it it becomes one."""
-        for other in [one for one in self.free if one.start + one.size == space.start or space.start + space.size == one.start]:
+        for other in [one for one in self.free if one.end == space.start or space.end == one.start]:
             self.free.remove(other)
             space = Space(min(space.start, other.start), space.size + other.size)
         self.free.append(space)
+
+
+def _without(space: Space, others: list[Space]) -> list[Space]:
+    """What is left of a piece without others."""
+    left = [space]
+    for other in others:
+        parts = []
+        for piece in left:
+            if other.end <= piece.start or piece.end <= other.start:
+                parts.append(piece)
+                continue
+            for start, end in ((piece.start, other.start), (other.end, piece.end)):
+                if end > start:
+                    parts.append(Space(start, end - start))
+        left = parts
+    return left

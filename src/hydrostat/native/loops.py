@@ -9,6 +9,7 @@ import numpy as np
 
 from hydrostat.native.emitter import Mem, kind_of, known
 from hydrostat.native.program import Block, Const, Eqn, NotLowered
+from hydrostat.native.table import Table
 
 FEW = 40
 """Arrays of so many entries are carried in places of their own."""
@@ -189,26 +190,25 @@ class Loops:
         p = eqn.params
         n, consts, carried = p["length"], p["num_consts"], p["num_carry"]
         (body,) = eqn.blocks
-        given = [self.read(atom) for atom in eqn.inputs]
         if n <= 2 and weight(body) <= LIGHT or n <= 1:
-            return self._unrolled(eqn, given)
+            return self._unrolled(eqn, [self.read(atom) for atom in eqn.inputs])
+        given = [self.read(atom, table=i >= consts + carried) for i, atom in enumerate(eqn.inputs)]
         fixed, init, rows = given[:consts], given[consts : consts + carried], given[consts + carried :]
-        rows = [self.spilled(v, kind_of(atom.dtype)) for v, atom in zip(rows, eqn.inputs[consts + carried :], strict=True)]
+        rows = [v if isinstance(v, Table) and 0 in v.axes else self.spilled(v, kind_of(atom.dtype))
+                for v, atom in zip(rows, eqn.inputs[consts + carried :], strict=True)]  # fmt: skip
         flags = self._varying(eqn, [self.varies(value) for value in given])
         vecs = flags[:carried]
         kinds = [kind_of(var.dtype) for var in eqn.outputs[:carried]]
         homes = [self.home(v.shape, k, vec) for v, k, vec in zip(eqn.outputs[:carried], kinds, vecs, strict=True)]
         self.bring_home(homes, init, kinds, vecs, [True] * carried)
-        results = [self.buffer(var.shape, kind_of(var.dtype), flag)
-                   for var, flag in zip(eqn.outputs[carried:], flags[carried:], strict=True)]  # fmt: skip
+        results = []
         lengths, self.lengths = self.lengths, self.lengths - {n}
         outer, self.homes = self.homes, {home.buffer for home in homes if isinstance(home, Mem)}
         with self.loop(n, p["reverse"]) as index:
             carry = [self.from_home(home, kind, vec) for home, kind, vec in zip(homes, kinds, vecs, strict=True)]
             out = self.call(body, [*fixed, *carry, *(self.at(row, 0, index) for row in rows)])
-            for mem, value in zip(results, out[carried:], strict=True):
-                if mem.size:
-                    self.put(self.at(mem, 0, index), value)
+            for var, value in zip(eqn.outputs[carried:], out[carried:], strict=True):
+                results.append(self.row_stored(var, 0, index, value))
             self.bring_home(homes, out[:carried], kinds, vecs, [True] * carried)
         self.lengths, self.homes = lengths, outer
         last = [self.from_home(home, kind, vec) for home, kind, vec in zip(homes, kinds, vecs, strict=True)]

@@ -20,6 +20,7 @@ from hydrostat.native.loops import Loops
 from hydrostat.native.program import Atom, Block, Const, Eqn, NotLowered, Var
 from hydrostat.native.shaping import Shaping
 from hydrostat.native.summing import Summing
+from hydrostat.native.table import Slot, Table, slots_of
 
 LONG = 13
 """An axis of so many indices is worth a loop in any case."""
@@ -28,7 +29,7 @@ SHORT = 64
 MOST = 600
 """Of so many entries at most operations are written out one by one."""
 
-Value = np.ndarray | Mem
+Value = np.ndarray | Mem | Table
 
 
 @dataclass
@@ -50,12 +51,16 @@ class Lowering(Shaping, Summing, Loops):
         self.e = emitter
         self.lengths, self.side_by_side = lengths, side_by_side
         self.env: dict[int, Value] = {}
+        self.plain: dict[int, Mem] = {}
+        """Arrays of `env` that are tables, written out."""
         self.views: dict[int, Eqn] = {}
         self.lanes: Lanes | None = None
         self.homes: set[int] = set()
         """Buffers that the innermost loop carries."""
         self.uses: dict[int, int] = {}
         self.frame = Frame()
+        self.whole: dict[str, tuple[int, ...]] = {}
+        """Shapes of buffers, by their pointers."""
         self.regions: list[list[Space]] = [[]]
         """Memory taken by the equation that is being done, by the one around it, and so on."""
         self.aliases: dict[str, str] = {}
@@ -75,13 +80,47 @@ class Lowering(Shaping, Summing, Loops):
                 return i
         return None
 
-    def read(self, atom: Atom) -> Value:
-        """The value of an atom."""
+    def read(self, atom: Atom, table: bool = False) -> Value:
+        """The value of an atom.
+
+        **Arguments:** `table`: whether it may be one of which only some entries are stored.
+        """
         if isinstance(atom, Const):
             return self.constant(atom.value)
         if id(atom) not in self.env:
             self.env[id(atom)] = self.view(self.views[id(atom)])
-        return self.env[id(atom)]
+        value = self.env[id(atom)]
+        if isinstance(value, Table) and not table:
+            if id(atom) not in self.plain:
+                self.plain[id(atom)] = self.written_out(value)
+            return self.plain[id(atom)]
+        return value
+
+    def written_out(self, table: Table) -> Mem:
+        """An array with memory for each of its entries."""
+        mem = self.buffer(table.shape, table.kind, table.vec)
+        self._write_out(mem, table)
+        return mem
+
+    def _write_out(self, mem: Mem, value: Value) -> None:
+        if not isinstance(value, Table):
+            self.put(mem, value)
+            return
+        with self.loop(value.base.shape[0]) as index:
+            axis = value.axes[0]
+            self._write_out(self.at(mem, axis, index), self.at(value, axis, index))
+
+    def filled(self, base: Mem, step: int, inner: np.ndarray) -> np.ndarray:
+        """Entries, loaded from their slots."""
+        found = np.empty(inner.shape, object)
+        for at in np.ndindex(*inner.shape):
+            x = inner[at]
+            found[at] = self.e.load(base, x.number * step) if isinstance(x, Slot) else x
+        return found
+
+    def of_axes(self, base: Mem, step: int, axes: tuple[int, ...], inner: np.ndarray) -> Value:
+        """A table, or its entries where it has no long axis."""
+        return Table(base, step, axes, inner) if axes else self.filled(base, step, inner)
 
     def constant(self, value: np.ndarray) -> Value:
         """A constant, as it is where it is short."""
@@ -115,7 +154,7 @@ class Lowering(Shaping, Summing, Loops):
 
     def varies(self, value: Value) -> bool:
         """Whether a value differs from lane to lane."""
-        if isinstance(value, Mem):
+        if isinstance(value, Mem | Table):
             return value.vec
         return any(isinstance(x, Val) and x.vec for x in value.reshape(-1))
 
@@ -133,23 +172,29 @@ class Lowering(Shaping, Summing, Loops):
             step *= shape[i]
         return tuple(strides), step
 
-    def buffer(self, shape, kind: str, vec: bool) -> Mem:
-        """New memory for an array."""
+    def buffer(self, shape, kind: str, vec: bool, lasting: bool = False) -> Mem:
+        """New memory for an array.
+
+        **Arguments:** `lasting`: whether it is filled in several turns of the loop that is being written.
+        """
         if vec:
             strides, size = self.layout((*shape, self.e.width), len(shape))
             strides = strides[:-1]
         else:
             strides, size = self.layout(shape, self.axis_of(shape) if self.lanes is None else None)
-        space = self.frame.take(size * bytes_of(kind))
+        space = self.frame.take(size * bytes_of(kind), lasting)
         self.regions[-1].append(space)
         name = self.e.name("m")
         self.e.allocas.append(f"{name} = getelementptr i8, ptr %frame, i64 {space.start}")
+        self.whole[name] = tuple(shape)
         return Mem(name, 0, tuple(shape), strides, kind, 1 if vec else None, space)
 
     def spilled(self, value: Value, kind: str | None = None) -> Mem:
         """A value in memory."""
         if isinstance(value, Mem):
             return value
+        if isinstance(value, Table):
+            return self.written_out(value)
         kind = self.kind(value) if kind is None else kind
         mem = self.buffer(value.shape, kind, self.varies(value))
         self.put(mem, value)
@@ -178,21 +223,37 @@ class Lowering(Shaping, Summing, Loops):
             with self.loop(mem.shape[axis]) as index:
                 self.put(self.at(mem, axis, index), self.at(value, axis, index), mask)
 
-    def _alike(self, a: Mem, b: Mem) -> bool:
-        """Whether two arrays fill their memory in the same way."""
-        dense = a.strides == b.strides and a.lane == b.lane and 0 not in a.strides
-        full = sum((n - 1) * s for n, s in zip(a.shape, a.strides, strict=True)) + (self.e.width if a.vec else 1)
-        return dense and full <= a.size * (self.e.width if a.vec else 1) + self.e.width and min(a.strides) > 0
+    def _alike(self, to: Mem, value: Mem) -> bool:
+        """Whether two arrays lie in memory in the same way, and nothing else is between the entries of the first."""
+        if to.strides != value.strides or to.lane != value.lane or min(to.strides) <= 0:
+            return False
+        unit = self.e.width if to.vec else 1
+        if self._span(to) == to.size * unit:
+            return True
+        # A whole buffer may have room between its rows.
+        return isinstance(to.buffer, Space) and to.offset == 0 and self.whole.get(to.ptr) == to.shape
+
+    def _span(self, mem: Mem) -> int:
+        """From the first number of an array to its last."""
+        return sum((n - 1) * s for n, s in zip(mem.shape, mem.strides, strict=True)) + (self.e.width if mem.vec else 1)
 
     def _copy_all(self, to: Mem, value: Mem) -> None:
         size = bytes_of(to.kind)
-        full = sum((n - 1) * s for n, s in zip(to.shape, to.strides, strict=True)) + (self.e.width if to.vec else 1)
+        full = self._span(to)
         self.e.declared.add("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
         a, b = (self.e.pointer(mem.ptr, mem.offset * size) for mem in (to, value))
         self.e.say(f"call void @llvm.memcpy.p0.p0.i64(ptr align 8 {a}, ptr align 8 {b}, i64 {full * size}, i1 false)")
 
     def at(self, value: Value, axis: int, index) -> Value:
         """What is at an index."""
+        if isinstance(value, Table):
+            if axis not in value.axes:
+                inner = np.take(value.inner, [index], axis).reshape(without(value.inner.shape, axis))
+                axes = tuple(a - (a > axis) for a in value.axes)
+                return Table(value.base, value.step, axes, inner)
+            base = self.at(value.base, value.axes.index(axis), index)
+            axes = tuple(a - (a > axis) for a in value.axes if a != axis)
+            return self.of_axes(base, value.step, axes, value.inner.reshape(without(value.inner.shape, axis)))
         if isinstance(value, np.ndarray):
             if known(index):
                 return np.asarray(np.take(value, index, axis), object)
@@ -218,8 +279,10 @@ class Lowering(Shaping, Summing, Loops):
         e.say(f"br i1 {more.name}, label %{inside}, label %{done}")
         e.begin(inside)
         e.scopes.append({})
+        self.frame.turns.append([])
         index = now if not reverse else e.fresh("i64", False, f"sub nsw i64 {count - 1}, {now.name}")
         yield index
+        self.frame.turns.pop()
         e.scopes.pop()
         after = e.fresh("i64", False, f"add nuw nsw i64 {now.name}, 1")
         e.say(f"store i64 {after.name}, ptr {counter}")
@@ -231,15 +294,22 @@ class Lowering(Shaping, Summing, Loops):
     def call(self, block: Block, values: list[Value]) -> list[Value]:
         """What a block gives of some values."""
         self.keep.append(block)
-        self.env.update((id(var), value) for var, value in zip(block.inputs, values, strict=True))
+        self.bind(block.inputs, values)
         return self.run(block)
 
-    def run(self, block: Block) -> list[Value]:
+    def bind(self, variables, values) -> None:
+        """Give variables their values."""
+        for var, value in zip(variables, values, strict=True):
+            self.env[id(var)] = value
+            self.plain.pop(id(var), None)
+
+    def run(self, block: Block, table: bool = False) -> list[Value]:
         """Do a block whose inputs are known."""
         found = plan(block, self.axis_of)
         self.keep.append(found)
         for key in found.views:
             self.env.pop(key, None)
+            self.plain.pop(key, None)
         self.views.update(found.views)
         for eqn in block.eqns:
             for atom in eqn.inputs:
@@ -256,14 +326,15 @@ class Lowering(Shaping, Summing, Loops):
                 self.equation(unit)
             # Memory of what nobody needs any more is free for what comes next.
             owned += self.regions.pop()
-            values = [self.env[key] for key, end in last.items() if end > index and key in self.env]
-            needed = {id(value.buffer) for value in values if isinstance(value, Mem)}
+            live = [key for key, end in last.items() if end > index]
+            values = [some[key] for key in live for some in (self.env, self.plain) if key in some]
+            needed = {id(value.buffer) for value in values if isinstance(value, Mem | Table)}
             for space in owned:
                 if id(space) not in needed:
                     self.frame.give(space)
             owned = [space for space in owned if id(space) in needed]
         self.regions[-1] += owned
-        return [self.read(atom) for atom in block.outputs]
+        return [self.read(atom, table) for atom in block.outputs]
 
     def equation(self, eqn: Eqn) -> None:
         """Do one equation."""
@@ -275,7 +346,7 @@ class Lowering(Shaping, Summing, Loops):
             if method is None:
                 raise NotLowered(f"the operation {name}")
             found = method(eqn)
-        self.env.update((id(var), value) for var, value in zip(eqn.outputs, found, strict=True))
+        self.bind(eqn.outputs, found)
 
     def do_same(self, eqn: Eqn) -> list[Value]:
         return [self.read(eqn.inputs[0])]
@@ -292,29 +363,44 @@ class Lowering(Shaping, Summing, Loops):
 
     def group(self, group: Group) -> None:
         """Do a group: as lanes where no vectors are in use, else as a loop."""
-        outside = [(self.read(atom), axis, inner) for atom, axis, inner in group.inputs]
+        outside = [(self.read(atom, table=True), axis, inner) for atom, axis, inner in group.inputs]
         for eqn in group.rows.eqns:
             for atom in eqn.inputs:
-                if id(atom) in self.views and id(atom) not in self.env:
+                if id(atom) in self.views or isinstance(self.env.get(id(atom)), Table):
                     self.read(atom)
         (self._as_lanes if self.lanes is None else self._as_loop)(group, outside)
 
     def _body(self, group: Group) -> list[Value]:
-        return self.run(Block([], group.rows.eqns, [inner for _, inner, _ in group.outputs]))
+        return self.run(Block([], group.rows.eqns, [inner for _, inner, _ in group.outputs]), table=True)
+
+    def row_stored(self, var: Var, axis: int, index, value: Value) -> Value:
+        """The array of which a value is the row at an index of a loop, the row being stored."""
+        kind, n = kind_of(var.dtype), var.shape[axis]
+        if isinstance(value, np.ndarray):
+            inner, values = slots_of(value)
+            if len(values) < value.size:
+                vec = self.varies(value)
+                mem = self.buffer((n, max(len(values), 1)), kind, vec, lasting=True)
+                for number, x in enumerate(values):
+                    self.e.store(self.at(mem, 0, index), number * mem.strides[1], x)
+                base = mem.part((n,), mem.strides[:1])
+                return Table(base, mem.strides[1], (axis,), np.expand_dims(inner, axis))
+        mem = self.buffer(var.shape, kind, self.varies(value), lasting=True)
+        self._write_out(self.at(mem, axis, index), value)
+        return mem
 
     def _as_loop(self, group: Group, outside) -> None:
-        outside = [(self.spilled(value, kind_of(inner.dtype)), axis, inner) for value, axis, inner in outside]
+        outside = [(value if isinstance(value, Table) and axis in value.axes else
+                    self.spilled(value, kind_of(inner.dtype)), axis, inner)
+                   for value, axis, inner in outside]  # fmt: skip
         lengths, self.lengths = self.lengths, self.lengths - {group.size}
         results = []
         with self.loop(group.size) as index:
-            for value, axis, inner in outside:
-                self.env[id(inner)] = self.at(value, axis, index)
+            self.bind([inner for _, _, inner in outside], [self.at(value, axis, index) for value, axis, _ in outside])
             for (var, _, axis), value in zip(group.outputs, self._body(group), strict=True):
-                mem = self.buffer(var.shape, kind_of(var.dtype), self.varies(value))
-                self.put(self.at(mem, axis, index), value)
-                results.append((var, mem))
+                results.append((var, self.row_stored(var, axis, index, value)))
         self.lengths = lengths
-        self.env.update((id(var), mem) for var, mem in results)
+        self.bind(*zip(*results, strict=True))
 
     def _as_lanes(self, group: Group, outside) -> None:
         e, n = self.e, group.size
@@ -323,40 +409,67 @@ class Lowering(Shaping, Summing, Loops):
         if blocks == 1:
             numbers = e.vector(list(range(e.width)), "i64")
             self.lanes = Lanes(True if n == e.width else e.compare("lt", "i64", numbers, n))
-            for value, axis, inner in outside:
-                self.env[id(inner)] = self._lanes_of(value, axis, 0)
+            self.bind([inner for _, _, inner in outside], [self._lanes_of(value, axis, 0) for value, axis, _ in outside])
             for (var, _, axis), value in zip(group.outputs, self._body(group), strict=True):
-                mem = value
-                if not isinstance(value, Mem) or value.lane != 1:
-                    mem = self.buffer(without(var.shape, axis), kind_of(var.dtype), True)
-                    self.put(mem, value)
-                self.env[id(var)] = with_axis(mem, axis, n, 1)
+                self.bind([var], [self._out_of_lanes(value, var, axis, n)])
             self.lanes, self.lengths = None, lengths
             return
         places = [(self._padded(value, axis, kind_of(inner.dtype)), axis, inner) for value, axis, inner in outside]
-        results = [(var, axis, self._inner_last(var, axis)) for var, _, axis in group.outputs]
+        results = []
         with self.loop(blocks) as block:
             first = e.fresh("i64", False, f"mul nsw i64 {block.name}, {e.width}")
             numbers = e.add("i64", e.vector(list(range(e.width)), "i64"), first)
             self.lanes = Lanes(True if n % e.width == 0 else e.compare("lt", "i64", numbers, n))
-            for value, axis, inner in places:
-                self.env[id(inner)] = self._lanes_of(value, axis, first)
-            for (var, axis, mem), value in zip(results, self._body(group), strict=True):
-                part = self._lanes_of(mem, axis, first)
-                self.put(part, value)
+            self.bind([inner for _, _, inner in places], [self._lanes_of(value, axis, first) for value, axis, _ in places])
+            for (var, _, axis), value in zip(group.outputs, self._body(group), strict=True):
+                results.append((var, self._lanes_stored(var, axis, first, value)))
             self.lanes = None
         self.lengths = lengths
-        self.env.update((id(var), mem) for var, _, mem in results)
+        self.bind(*zip(*results, strict=True))
 
-    def _inner_last(self, var: Var, axis: int) -> Mem:
-        """Memory for an array whose axis is that of the lanes."""
-        strides, size = self.layout(var.shape, axis)
+    def _out_of_lanes(self, value: Value, var: Var, axis: int, n: int) -> Value:
+        """What the lanes hold, with the lanes as an axis."""
+        if isinstance(value, Table):
+            if value.vec:
+                base = with_axis(value.base, 0, n, 1)
+                axes = (axis, *(a + (a >= axis) for a in value.axes))
+                return Table(base, value.step, axes, np.expand_dims(value.inner, axis))
+            value = self.written_out(value)
+        mem = value
+        if not isinstance(value, Mem) or value.lane != 1:
+            mem = self.buffer(without(var.shape, axis), kind_of(var.dtype), True)
+            self.put(mem, value)
+        return with_axis(mem, axis, n, 1)
+
+    def _lanes_stored(self, var: Var, axis: int, first, value: Value) -> Value:
+        """The array of which a value is a block of lanes, which is stored."""
         kind = kind_of(var.dtype)
-        mem = self.buffer((size,), kind, False)
-        return Mem(mem.ptr, 0, var.shape, strides, kind, None, mem.buffer)
+        if isinstance(value, np.ndarray):
+            inner, values = slots_of(value)
+            if len(values) < value.size:
+                whole = self._inner_last((len(values) or 1, var.shape[axis]), 1, kind)
+                lanes = self._lanes_of(whole, 1, first)
+                for number, x in enumerate(values):
+                    e_offset = number * whole.strides[0]
+                    self.e.store(lanes, e_offset, x)
+                base = whole.part(whole.shape[1:], whole.strides[1:])
+                return Table(base, whole.strides[0], (axis,), np.expand_dims(inner, axis))
+        mem = self._inner_last(var.shape, axis, kind)
+        self._write_out(self._lanes_of(mem, axis, first), value)
+        return mem
+
+    def _inner_last(self, shape, axis: int, kind: str) -> Mem:
+        """Memory for an array whose axis is that of the lanes."""
+        strides, size = self.layout(shape, axis)
+        mem = self.buffer((size,), kind, False, lasting=True)
+        return Mem(mem.ptr, 0, tuple(shape), strides, kind, None, mem.buffer)
 
     def _padded(self, value: Value, axis: int, kind: str) -> Mem:
         """An array whose entries along an axis are side by side, or all the same."""
+        if isinstance(value, Table):
+            if axis in value.axes and value.base.strides[value.axes.index(axis)] in (0, 1):
+                return value
+            value = self.written_out(value)
         if isinstance(value, Mem) and value.strides[axis] in (0, 1):
             return value
         shape = value.shape
@@ -369,6 +482,12 @@ class Lowering(Shaping, Summing, Loops):
     def _lanes_of(self, value: Value, axis: int, first) -> Value:
         """The rows of an array along an axis as lanes, from the first on."""
         e = self.e
+        if isinstance(value, Table):
+            if axis not in value.axes:
+                return self._lanes_of(self.written_out(value), axis, first)
+            base = self._lanes_of(value.base, value.axes.index(axis), first)
+            axes = tuple(a - (a > axis) for a in value.axes if a != axis)
+            return self.of_axes(base, value.step, axes, value.inner.reshape(without(value.inner.shape, axis)))
         if isinstance(value, np.ndarray):
             count = value.shape[axis]
             rows = [np.take(value, min(i, count - 1), axis) for i in range(e.width)]

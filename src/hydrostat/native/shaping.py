@@ -6,6 +6,7 @@ import numpy as np
 
 from hydrostat.native.emitter import Mem, Val, bytes_of, kind_of, known
 from hydrostat.native.program import Eqn, NotLowered
+from hydrostat.native.table import Table
 
 
 class Shaping:
@@ -19,7 +20,12 @@ class Shaping:
             shape = [1] * len(p["shape"])
             shape[p["dimension"]] = -1
             return self.constant(np.broadcast_to(counted.reshape(shape), p["shape"]).copy())
-        value = self.read(eqn.inputs[0])
+        value = self.read(eqn.inputs[0], table=True)
+        if isinstance(value, Table):
+            found = value.viewed(eqn.name, eqn.params, eqn.outputs[0].shape)
+            if found is not None:
+                return found
+            value = self.read(eqn.inputs[0])
         return getattr(self, f"view_{eqn.name}")(eqn, value)
 
     def view_broadcast_in_dim(self, eqn: Eqn, value):

@@ -1,0 +1,148 @@
+"""Machine code of our own gives what XLA gives, operation by operation."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from hydrostat.native.function import NativeStep
+
+KEY = np.random.default_rng(0)
+
+
+def native(function, carry, parameters=(), side_by_side=0, width=8):
+    """What machine code makes of function(parameters, carry) -> carry."""
+    step = NativeStep(function, parameters, carry, side_by_side, width=width)
+    given, memory = step.parameters.new(), step.carry.new()
+    step.parameters.pack(given, jax.tree.leaves(parameters))
+    step.carry.pack(memory, jax.tree.leaves(carry))
+    out = step.rows(given, memory, 1)
+    return jax.tree.unflatten(jax.tree.structure(carry), step.carry.unpack(out[0]))
+
+
+def check(function, *carry, parameters=(), side_by_side=0, widths=(2, 4, 8)):
+    """The same from machine code as from XLA, for vectors of several widths."""
+    wanted = function(parameters, carry)
+    for width in widths:
+        found = native(function, carry, parameters, side_by_side, width)
+        for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(wanted), strict=True):
+            np.testing.assert_allclose(a, np.asarray(b), rtol=1e-13, atol=1e-13)
+
+
+def numbers(*shape):
+    return jnp.asarray(KEY.normal(size=shape))
+
+
+def entrywise(function):
+    return lambda _, carry: (function(*carry), *carry[1:])
+
+
+SHAPES = [(), (3,), (20,), (20, 3), (3, 20), (8, 20, 3), (171,)]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_arithmetic(shape):
+    check(entrywise(lambda a, b: (a + b) * a - b / (2.0 + a * a)), numbers(*shape), numbers(*shape), side_by_side=8)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [jnp.sin, jnp.cos, jnp.exp, jnp.tanh, jnp.abs, jnp.floor, jnp.sign, jnp.square, lambda a: jnp.log(2.0 + a * a),
+     lambda a: jnp.sqrt(a * a), lambda a: a**3, lambda a: jnp.arctan2(a, 1.0 - a), lambda a: jnp.where(a > 0, a, -2 * a),
+     lambda a: jnp.maximum(a, 0.3), lambda a: jnp.clip(a, -0.5, 0.5), lambda a: (a > 0.0).astype(float),
+     lambda a: a.astype(int).astype(float), lambda a: jnp.round(a), lambda a: jnp.sin(1e4 * a), lambda a: jnp.exp(100 * a)],
+)  # fmt: skip
+def test_functions(function):
+    check(entrywise(function), numbers(20))
+    check(entrywise(function), numbers())
+
+
+@pytest.mark.parametrize(
+    "function",
+    [lambda a: jnp.sum(a, 0) + a, lambda a: a - jnp.max(a, 1, keepdims=True), lambda a: jnp.cumsum(a[:3], 0)[2] + a,
+     lambda a: jnp.concatenate([a[1:], a[:1]]), lambda a: a[::-1], lambda a: jnp.stack([a[:, 1], a[:, 0], a[:, 2]], 1),
+     lambda a: a.reshape(3, 20).T, lambda a: a.at[3, 1].set(7.0), lambda a: jnp.pad(a[2:], ((1, 1), (0, 0))),
+     lambda a: jnp.tile(a[:, :1], (1, 3)), lambda a: jnp.linalg.norm(a, axis=1)[:, None] * a, lambda a: a @ (a.T @ a),
+     lambda a: a * jnp.arange(20)[:, None], lambda a: a[jnp.argmax(a[:, 0])] + a, lambda a: a[jnp.array([3, 1, 2])][0] + a,
+     lambda a: jax.lax.dynamic_slice(a, (jnp.asarray(2), jnp.asarray(0)), (18, 3))[0] * a],
+)  # fmt: skip
+def test_shapes(function):
+    try:
+        check(entrywise(function), numbers(20, 3))
+    except Exception as error:
+        if "scatter" not in str(error):
+            raise
+        pytest.skip("scatters are left to XLA")
+
+
+def arms(function):
+    """The same for every arm, as robots do it."""
+    return lambda p, carry: jax.lax.map(lambda own: function(p, own), carry)
+
+
+def scanned(_, own):
+    q, v = own
+
+    def turn(c, x):
+        return c * 0.9 + x, (c, jnp.outer(x, x) @ c)
+
+    last, (rows, turned) = jax.lax.scan(turn, jnp.zeros(3), q * v)
+    return rows + last, turned - jnp.flip(rows, 0)
+
+
+def symmetric(_, own):
+    q, v = own
+    each = jax.vmap(lambda a, b: jnp.outer(a, a) * (1.0 + b @ b))(q, v)
+    each = jnp.concatenate([jnp.concatenate([each, jnp.zeros_like(each)], 2), jnp.zeros((20, 2, 6))], 1)
+
+    def turn(c, x):
+        c = 0.5 * c + x
+        return c, c @ jnp.arange(6.0)
+
+    last, rows = jax.lax.scan(turn, jnp.zeros((5, 6)), each, reverse=True)
+    return q + last[:3, :3].sum(), rows[:, :3]
+
+
+def stopping(_, own):
+    q, v = own
+
+    def halved(x):
+        return jax.lax.while_loop(lambda x: jnp.abs(x) > 0.3, lambda x: 0.5 * x, x)
+
+    return jax.vmap(jax.vmap(halved))(q), v
+
+
+def branching(_, own):
+    q, v = own
+    return jax.lax.cond(q[0, 0] > 0.0, lambda: (q * 2.0, v), lambda: (v, q @ jnp.ones((3, 3))))
+
+
+@pytest.mark.parametrize("function", [scanned, symmetric, stopping, branching])
+@pytest.mark.parametrize("count", [1, 3, 8, 13])
+def test_arms_side_by_side(function, count):
+    check(arms(function), numbers(count, 20, 3), numbers(count, 20, 3), side_by_side=count, widths=(4, 8))
+
+
+@pytest.mark.parametrize("count", [5, 8])
+def test_loops_over_all_arms(count):
+    def step(_, carry):
+        def turn(carry):
+            q, v, k = carry
+            (a, b) = jax.lax.map(lambda own: scanned(None, own), (q, v))
+            share = jnp.sum(a) / jnp.sum(a * a)
+            factors = jax.lax.cond(k == 1, lambda: b, lambda: v)
+            return 0.5 * q + 0.01 * share * jnp.tanh(a), factors, k + 1
+
+        return jax.lax.while_loop(lambda c: c[2] < 4, turn, carry)
+
+    check(step, numbers(count, 20, 3), numbers(count, 20, 3), jnp.asarray(0), side_by_side=count, widths=(4, 8))
+
+
+def test_parameters_stay():
+    parameters = {"k": numbers(20, 3), "c": numbers()}
+
+    def step(p, carry):
+        (q,) = carry
+        return (jax.lax.fori_loop(0, 3, lambda i, q: q + p["c"] * jnp.cumsum(p["k"][:, 0])[19] * 0.1, q),)
+
+    check(step, numbers(20, 3), parameters=parameters)
