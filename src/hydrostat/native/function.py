@@ -11,6 +11,7 @@ from hydrostat.native.emitter import Emitter, Mem, kind_of
 from hydrostat.native.hoisting import hoisted, split
 from hydrostat.native.lowering import Lowering
 from hydrostat.native.machine import Machine
+from hydrostat.native.order import ordered
 from hydrostat.native.program import Block, trace
 
 _SLACK = 1 << 14
@@ -126,7 +127,7 @@ class NativeStep:
             e.declared.add("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
             e.say(f"call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr %carry, i64 {self.carry.bytes}, i1 false)")
         head = "\n".join(f"  {line}" for line in e.allocas)
-        body = "\n".join(e.lines)
+        body = "\n".join(ordered(e.lines, low.spaces))
         outside = "\n".join([*e.globals, *sorted(e.declared)])
         arguments = ", ".join(f"ptr noalias %{name}" for name in ("params", "carry", "frame", "out"))
         return f"""{outside}
@@ -136,6 +137,7 @@ entry:
 {body}
   ret void
 }}
+!0 = !{{!"branch_weights", i32 1, i32 2000}}
 attributes #0 = {{ nounwind "prefer-vector-width"="512" "no-trapping-math"="true" }}
 """
 

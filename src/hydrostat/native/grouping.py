@@ -7,10 +7,14 @@ are there by then.
 """
 
 from dataclasses import dataclass, field
+from math import prod
 
 from hydrostat.native.axes import FREE, Rows, Unmappable
 from hydrostat.native.program import Atom, Block, Const, Eqn, Var
 
+SUMS = frozenset(("reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_and", "reduce_or"))
+MOST_SUMS = 40
+"""Sums of at most so many numbers are kept in registers."""
 VIEWS = frozenset(("slice", "squeeze", "reshape", "transpose", "expand_dims", "rev", "broadcast_in_dim", "iota"))
 
 
@@ -24,6 +28,8 @@ class Group:
     """What comes from outside: the value, the axis, and what it is within."""
     outputs: list[tuple[Var, Atom, int]] = field(default_factory=list)
     """What is needed outside: the value, what it is within, and the axis."""
+    sums: list[tuple[Eqn, Atom]] = field(default_factory=list)
+    """Sums and the like over all indices: the equation, and what is summed at each index."""
 
 
 @dataclass(eq=False)
@@ -69,6 +75,8 @@ class _Planner:
         from_groups = [atom for atom in eqn.inputs if self._group_of(atom) is not None]
         if eqn.name in VIEWS and not from_groups:
             self._view(eqn)
+        elif eqn.name in SUMS and self._sum(eqn):
+            pass
         elif not long or not self._join(eqn):
             if eqn.name in VIEWS:
                 self._view(eqn)
@@ -76,6 +84,24 @@ class _Planner:
                 slot = self._earliest(eqn)
                 self.plain[slot].append(eqn)
                 self.ready.update((id(var), slot) for var in eqn.outputs)
+
+    def _sum(self, eqn: Eqn) -> bool:
+        """Let the group that makes what is summed sum it as well."""
+        index, group = next(((i, g) for i, g in enumerate(self.groups) if id(eqn.inputs[0]) in g.rows.inner), (0, None))
+        if group is None or prod(eqn.outputs[0].shape) > MOST_SUMS:
+            return False
+        inner, axis = group.rows.inner[id(eqn.inputs[0])]
+        axes = eqn.params["axes"]
+        if axis not in axes:
+            return False
+        rest = tuple(d - (d > axis) for d in axes if d != axis)
+        if rest:
+            part = Var(eqn.outputs[0].shape, eqn.outputs[0].dtype)
+            group.rows.eqns.append(Eqn(eqn.name, [inner], [part], {**eqn.params, "axes": rest}))
+            inner = part
+        group.sums.append((eqn, inner))
+        self.ready[id(eqn.outputs[0])] = index + 1
+        return True
 
     def _view(self, eqn: Eqn) -> None:
         self.views[id(eqn.outputs[0])] = eqn

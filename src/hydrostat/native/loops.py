@@ -152,7 +152,8 @@ class Loops:
         for x in goes_on.reshape(-1):
             any_one = e.logic("or", "i1", any_one, x)
         any_one = e.any_lane(any_one, self.lanes.valid if self.lanes else True)
-        e.say(f"br i1 {e.text(any_one, 'i1', False)}, label %{inside}, label %{done}")
+        rare = ", !prof !0" if is_light(eqn) else ""
+        e.say(f"br i1 {e.text(any_one, 'i1', False)}, label %{inside}, label %{done}{rare}")
         e.begin(inside)
         e.scopes.append({})
         values = self.call(body, [*of_body, *carry])
@@ -306,4 +307,9 @@ def weight(block: Block) -> int:
     return sum(1 + sum(weight(inner) for inner in eqn.blocks) for eqn in block.eqns)
 
 
-__all__ = ["Loops", "NotLowered"]
+def is_light(eqn: Eqn) -> bool:
+    """Whether a loop does so little that it is one of a function, which most arguments need not enter."""
+    return sum(weight(block) for block in eqn.blocks) <= LIGHT and all(np.prod(var.shape) <= FEW for var in eqn.outputs)
+
+
+__all__ = ["Loops", "NotLowered", "is_light"]

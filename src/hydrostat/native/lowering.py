@@ -16,10 +16,10 @@ from hydrostat.native.elementwise import scalar
 from hydrostat.native.emitter import Emitter, Entry, Mem, Val, bytes_of, kind_of, known
 from hydrostat.native.frame import Frame, Space
 from hydrostat.native.grouping import Group, Plan, plan
-from hydrostat.native.loops import Loops
+from hydrostat.native.loops import Loops, is_light
 from hydrostat.native.program import Atom, Block, Const, Eqn, NotLowered, Var
 from hydrostat.native.shaping import Shaping
-from hydrostat.native.summing import Summing
+from hydrostat.native.summing import Sum, Summing
 from hydrostat.native.table import Slot, Table, slots_of
 
 LONG = 13
@@ -61,6 +61,8 @@ class Lowering(Shaping, Summing, Loops):
         self.frame = Frame()
         self.whole: dict[str, tuple[int, ...]] = {}
         """Shapes of buffers, by their pointers."""
+        self.spaces: dict[str, tuple[int, int]] = {}
+        """Where buffers begin and end, by their pointers."""
         self.regions: list[list[Space]] = [[]]
         """Memory taken by the equation that is being done, by the one around it, and so on."""
         self.aliases: dict[str, str] = {}
@@ -187,6 +189,7 @@ class Lowering(Shaping, Summing, Loops):
         name = self.e.name("m")
         self.e.allocas.append(f"{name} = getelementptr i8, ptr %frame, i64 {space.start}")
         self.whole[name] = tuple(shape)
+        self.spaces[name] = space.start, space.end
         return Mem(name, 0, tuple(shape), strides, kind, 1 if vec else None, space)
 
     def spilled(self, value: Value, kind: str | None = None) -> Mem:
@@ -316,6 +319,7 @@ class Lowering(Shaping, Summing, Loops):
                 self.uses[id(atom)] = self.uses.get(id(atom), 0) + 1
         for atom in block.outputs:
             self.uses[id(atom)] = self.uses.get(id(atom), 0) + 1
+        found.units = _loops_first(found)
         last = _last_uses(found, block)
         owned: list[Space] = []
         for index, unit in enumerate(found.units):
@@ -370,8 +374,22 @@ class Lowering(Shaping, Summing, Loops):
                     self.read(atom)
         (self._as_lanes if self.lanes is None else self._as_loop)(group, outside)
 
-    def _body(self, group: Group) -> list[Value]:
-        return self.run(Block([], group.rows.eqns, [inner for _, inner, _ in group.outputs]), table=True)
+    def _body(self, group: Group, sums: list[Sum]) -> list[Value]:
+        """What a group makes at an index, or in a block of lanes; its sums are gone on with."""
+        outputs = [inner for _, inner, _ in group.outputs]
+        found = self.run(Block([], group.rows.eqns, [*outputs, *(inner for _, inner in group.sums)]), table=True)
+        for one, value in zip(sums, found[len(outputs) :], strict=True):
+            self.add_to(one, self.entries(value if isinstance(value, np.ndarray) else self.spilled(value)))
+        return found[: len(outputs)]
+
+    def _sums(self, group: Group, outside=None) -> list[Sum]:
+        """The sums of a group before its first turn; those that are the same in all lanes are single numbers."""
+        vecs = [True] * len(group.sums)
+        if outside is not None:
+            block = Block([inner for _, _, inner in outside], group.rows.eqns, [inner for _, inner in group.sums])
+            vecs = self.varying(block, [self.varies(value) for value, _, _ in outside])
+        return [self.new_sum(eqn.name, eqn.outputs[0].shape, eqn.inputs[0].dtype, vec)
+                for (eqn, _), vec in zip(group.sums, vecs, strict=True)]  # fmt: skip
 
     def row_stored(self, var: Var, axis: int, index, value: Value) -> Value:
         """The array of which a value is the row at an index of a loop, the row being stored."""
@@ -394,13 +412,14 @@ class Lowering(Shaping, Summing, Loops):
                     self.spilled(value, kind_of(inner.dtype)), axis, inner)
                    for value, axis, inner in outside]  # fmt: skip
         lengths, self.lengths = self.lengths, self.lengths - {group.size}
-        results = []
+        results, sums = [], self._sums(group, outside)
         with self.loop(group.size) as index:
             self.bind([inner for _, _, inner in outside], [self.at(value, axis, index) for value, axis, _ in outside])
-            for (var, _, axis), value in zip(group.outputs, self._body(group), strict=True):
+            for (var, _, axis), value in zip(group.outputs, self._body(group, sums), strict=True):
                 results.append((var, self.row_stored(var, axis, index, value)))
         self.lengths = lengths
-        self.bind(*zip(*results, strict=True))
+        self.bind(*(zip(*results, strict=True) if results else ((), ())))
+        self.bind([eqn.outputs[0] for eqn, _ in group.sums], [self.summed(one) for one in sums])
 
     def _as_lanes(self, group: Group, outside) -> None:
         e, n = self.e, group.size
@@ -410,22 +429,25 @@ class Lowering(Shaping, Summing, Loops):
             numbers = e.vector(list(range(e.width)), "i64")
             self.lanes = Lanes(True if n == e.width else e.compare("lt", "i64", numbers, n))
             self.bind([inner for _, _, inner in outside], [self._lanes_of(value, axis, 0) for value, axis, _ in outside])
-            for (var, _, axis), value in zip(group.outputs, self._body(group), strict=True):
+            sums = self._sums(group)
+            for (var, _, axis), value in zip(group.outputs, self._body(group, sums), strict=True):
                 self.bind([var], [self._out_of_lanes(value, var, axis, n)])
             self.lanes, self.lengths = None, lengths
+            self.bind([eqn.outputs[0] for eqn, _ in group.sums], [self.over_lanes(one, n) for one in sums])
             return
         places = [(self._padded(value, axis, kind_of(inner.dtype)), axis, inner) for value, axis, inner in outside]
-        results = []
+        results, sums = [], self._sums(group)
         with self.loop(blocks) as block:
             first = e.fresh("i64", False, f"mul nsw i64 {block.name}, {e.width}")
             numbers = e.add("i64", e.vector(list(range(e.width)), "i64"), first)
             self.lanes = Lanes(True if n % e.width == 0 else e.compare("lt", "i64", numbers, n))
             self.bind([inner for _, _, inner in places], [self._lanes_of(value, axis, first) for value, axis, _ in places])
-            for (var, _, axis), value in zip(group.outputs, self._body(group), strict=True):
+            for (var, _, axis), value in zip(group.outputs, self._body(group, sums), strict=True):
                 results.append((var, self._lanes_stored(var, axis, first, value)))
             self.lanes = None
         self.lengths = lengths
-        self.bind(*zip(*results, strict=True))
+        self.bind(*(zip(*results, strict=True) if results else ((), ())))
+        self.bind([eqn.outputs[0] for eqn, _ in group.sums], [self.over_lanes(one, e.width) for one in sums])
 
     def _out_of_lanes(self, value: Value, var: Var, axis: int, n: int) -> Value:
         """What the lanes hold, with the lanes as an axis."""
@@ -504,6 +526,31 @@ class Lowering(Shaping, Summing, Loops):
             part, stride = value.at(axis, 0), 1
         ptr = part.ptr if known(first) else e.moved(part.ptr, first, stride * bytes_of(value.kind))
         return Mem(ptr, part.offset, part.shape, part.strides, part.kind, stride, part.buffer)
+
+
+def _loops_first(found: Plan) -> list[Group | Eqn]:
+    """The units of a plan, short loops and what they need first.
+
+    What is computed before a loop and used after it would wait in memory while the loop, which hardly ever turns, might.
+    """
+    made = {id(var): unit for unit in found.units if isinstance(unit, Eqn) for var in unit.outputs}
+    waiting = [unit for unit in found.units if isinstance(unit, Eqn) and unit.name == "while" and is_light(unit)]
+    if not waiting or any(isinstance(unit, Group) for unit in found.units):
+        return found.units
+    early: set[int] = set()
+    while waiting:
+        unit = waiting.pop()
+        if id(unit) in early:
+            continue
+        early.add(id(unit))
+        atoms = list(unit.inputs)
+        while atoms:
+            atom = atoms.pop()
+            if id(atom) in found.views:
+                atoms += found.views[id(atom)].inputs
+            elif id(atom) in made:
+                waiting.append(made[id(atom)])
+    return [u for u in found.units if id(u) in early] + [u for u in found.units if id(u) not in early]
 
 
 def _last_uses(found: Plan, block: Block) -> dict[int, int]:

@@ -1,5 +1,7 @@
 """Sums, products and extremes along axes, and products of matrices."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -12,8 +14,48 @@ UNROLLED = 64
 """Sums of so many numbers are written out."""
 
 
+@dataclass
+class Sum:
+    """A sum, or the like, that grows from turn to turn."""
+
+    places: np.ndarray
+    combine: Callable
+    first: object
+    kind: str
+    vec: bool
+
+
 class Summing:
     """Reductions, for `Lowering`."""
+
+    def new_sum(self, name: str, shape, dtype, vec: bool) -> Sum:
+        """A sum before its first term."""
+        combine, first = self._combining(name, dtype)
+        one = Sum(self.places(shape, kind_of(dtype), vec), combine, first, kind_of(dtype), vec)
+        start = np.empty(shape, object)
+        start[...] = first
+        self.keep_in(one.places, start, one.kind, vec)
+        return one
+
+    def add_to(self, one: Sum, value: np.ndarray) -> None:
+        """One more term; lanes that do not count add nothing."""
+        now, valid = self.summed(one), self.lanes.valid if self.lanes else True
+        found = np.empty(value.shape, object)
+        for at in np.ndindex(*value.shape):
+            found[at] = one.combine(now[at], self.e.select(one.kind, valid, one.first, value[at]))
+        self.keep_in(one.places, found, one.kind, one.vec)
+
+    def summed(self, one: Sum) -> np.ndarray:
+        """The sum so far."""
+        return self.from_places(one.places, one.kind, one.vec)
+
+    def over_lanes(self, one: Sum, count: int) -> np.ndarray:
+        """The sum over the first lanes as well."""
+        lanes = self.summed(one)
+        found = np.empty(lanes.shape, object)
+        for at in np.ndindex(*lanes.shape):
+            found[at] = self._fold_row([self.e.extract(lanes[at], k) for k in range(count)], one.combine, one.first)
+        return found
 
     def _combining(self, name: str, dtype):
         """How a reduction puts two numbers together, and what it starts from."""

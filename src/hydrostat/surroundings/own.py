@@ -142,20 +142,20 @@ def body_contact(
 
 def _between_arms(law: ContactLaw, chains: Nodes, arms: int, neighbours: int, dt, real=None) -> Pressed:
     """What all arms do to themselves and to each other, with the arm as leading axis; each pair by the same code."""
-    first, second = (jnp.asarray(i) for i in np.triu_indices(arms))
+    first, second = np.triu_indices(arms)
     count = chains.radius.shape[1]
     further = np.triu(np.ones((count - 1, count - 1), bool), neighbours)
     at = jnp.arange(arms)
 
     def add(sums: Pressed, pair):
-        i, j = pair
-        a, b = (jax.tree.map(lambda y, k=k: jax.lax.dynamic_index_in_dim(y, k, 0, False), chains) for k in (i, j))
-        possible = further | (i != j)
-        if real is not None:
-            here, there = (jnp.asarray(real)[k] for k in (i, j))
-            possible = possible & here[:, None] & there[None]
+        i, j, near = pair
 
         def touching(sums):
+            a, b = (jax.tree.map(lambda y, k=k: jax.lax.dynamic_index_in_dim(y, k, 0, False), chains) for k in (i, j))
+            possible = further | (i != j)
+            if real is not None:
+                here, there = (jnp.asarray(real)[k] for k in (i, j))
+                possible = possible & here[:, None] & there[None]
             on_a, on_b = _touching(law, a, b, possible, dt)
 
             def with_both(y, of_a, of_b):
@@ -165,24 +165,41 @@ def _between_arms(law: ContactLaw, chains: Nodes, arms: int, neighbours: int, dt
             return jax.tree.map(with_both, sums, on_a, on_b)
 
         # Most of the time arms are far from each other, and to see that costs a twentieth of the rest.
-        return jax.lax.cond(_near(a, b, possible), touching, lambda sums: sums, sums), None
+        return jax.lax.cond(near, touching, lambda sums: sums, sums), None
 
+    near = _near(chains, further, real)[_turn_and_arm(arms, first, second)]
     nothing = jax.vmap(lambda _: Pressed.nothing(count))(at)
-    return jax.lax.scan(add, nothing, (first, second))[0]
+    return jax.lax.scan(add, nothing, (jnp.asarray(first), jnp.asarray(second), near))[0]
 
 
-def _balls(chain: Nodes):
-    """Balls that hold the capsules of a chain: their middles and radii."""
-    start, end = chain.position[:-1], chain.position[1:]
-    wide = jnp.maximum(chain.radius[:-1], chain.radius[1:])
-    return 0.5 * (start + end), 0.5 * small.norm(end - start) + wide
+def _near(chains: Nodes, further: Bool[np.ndarray, "c c"], real) -> Bool[Array, "t a"]:
+    """Whether any two capsules of two arms may touch: each is within a ball about its middle.
+
+    Row t is about every arm and the one that is t places after it, in a ring: all arms side by side, turn after turn.
+    """
+    arms = chains.radius.shape[0]
+    start, end = chains.position[:, :-1], chains.position[:, 1:]
+    middle = 0.5 * (start + end)
+    ball = 0.5 * small.norm(end - start) + jnp.maximum(chains.radius[:, :-1], chains.radius[:, 1:])
+    if real is not None:
+        ball = jnp.where(real, ball, -_FAR)
+    twice = jax.tree.map(lambda y: jnp.concatenate([y, y]), (middle, ball))
+
+    def turn(_, t):
+        possible = further | (t > 0)
+        other, others = jax.tree.map(lambda y: jax.lax.dynamic_slice_in_dim(y, t, arms), twice)
+        apart = middle[:, :, None] - other[:, None]
+        reach = jnp.maximum(ball[:, :, None] + others[:, None], 0.0)
+        return None, jnp.any(possible & (small.dot(apart, apart) < reach**2), (1, 2))
+
+    return jax.lax.scan(turn, None, jnp.arange(arms // 2 + 1))[1]
 
 
-def _near(first: Nodes, second: Nodes, possible):
-    """Whether any two capsules of two chains may touch: each is within a ball about its middle."""
-    (a, a_ball), (b, b_ball) = _balls(first), _balls(second)
-    apart = a[:, None] - b[None]
-    return jnp.any(possible & (small.dot(apart, apart) < (a_ball[:, None] + b_ball[None]) ** 2))
+def _turn_and_arm(arms: int, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where in `_near` a pair of arms is."""
+    ahead = second - first
+    short = ahead <= arms // 2
+    return np.where(short, ahead, arms - ahead), np.where(short, first, second)
 
 
 def _touching(law: ContactLaw, first: Nodes, second: Nodes, possible, dt) -> tuple[Pressed, Pressed]:
