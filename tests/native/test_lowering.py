@@ -5,19 +5,19 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hydrostat.native.function import NativeStep
+from hydrostat.native.function import Native
 
 KEY = np.random.default_rng(0)
 
 
 def native(function, carry, parameters=(), side_by_side=0, width=8):
     """What machine code makes of function(parameters, carry) -> carry."""
-    step = NativeStep(function, parameters, carry, side_by_side, width=width)
-    given, memory = step.parameters.new(), step.carry.new()
+    step = Native(function, parameters, carry, side_by_side=side_by_side, stepping=True, width=width)
+    given, memory = step.parameters.new(), step.argument.new()
     step.parameters.pack(given, jax.tree.leaves(parameters))
-    step.carry.pack(memory, jax.tree.leaves(carry))
-    out = step.rows(given, memory, 1)
-    return jax.tree.unflatten(jax.tree.structure(carry), step.carry.unpack(out[0]))
+    step.argument.pack(memory, jax.tree.leaves(carry))
+    out = step.steps(given, memory, 1, 1, step.frame())
+    return jax.tree.unflatten(jax.tree.structure(carry), step.argument.unpack(out[0]))
 
 
 def check(function, *carry, parameters=(), side_by_side=0, widths=(2, 4, 8)):

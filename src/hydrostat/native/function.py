@@ -1,68 +1,23 @@
-"""A function from a state to the next one as machine code."""
+"""Functions of trees of arrays as machine code: steps that are made over and over, and values of many rows."""
 
 import ctypes
-import time
-from dataclasses import dataclass
+import json
+from typing import Any
 
 import jax
 import numpy as np
 
+from hydrostat.native import cache
 from hydrostat.native.emitter import Emitter, Mem, kind_of
 from hydrostat.native.hoisting import hoisted, split
 from hydrostat.native.lowering import Lowering
-from hydrostat.native.machine import Machine
+from hydrostat.native.machine import Machine, compiled, processor
 from hydrostat.native.order import ordered
+from hydrostat.native.packing import SLACK, Packing
 from hydrostat.native.program import Block, trace
 
-_SLACK = 1 << 14
-"""Bytes after an array that may be read, though not used, by vectors that begin within it."""
-
-
-@dataclass(frozen=True)
-class Field:
-    """Where an array is in a block of memory."""
-
-    offset: int
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    dtype: np.dtype
-
-    def of(self, memory: np.ndarray) -> np.ndarray:
-        """The array in memory, whose leading axes are those of the memory."""
-        at = memory[..., self.offset :]
-        strides = (*memory.strides[:-1], *(s * self.dtype.itemsize for s in self.strides))
-        flat = np.ndarray((*memory.shape[:-1], *self.shape), self.dtype, at, 0, strides) if memory.ndim == 1 else None
-        if flat is not None:
-            return flat
-        view = np.lib.stride_tricks.as_strided(
-            at[..., : self.dtype.itemsize].view(self.dtype)[..., 0], (*memory.shape[:-1], *self.shape), strides
-        )
-        return view
-
-
-class Packing:
-    """Arrays in one block of memory."""
-
-    def __init__(self, lowering: Lowering, atoms):
-        self.fields, at = [], 0
-        for atom in atoms:
-            strides, size = lowering.layout(atom.shape, lowering.axis_of(atom.shape))
-            self.fields.append(Field(at, tuple(atom.shape), strides, np.dtype(atom.dtype)))
-            at += -(-size * atom.dtype.itemsize // 64) * 64
-        self.bytes = at
-
-    def new(self) -> np.ndarray:
-        """Memory for the arrays, all zeros."""
-        raw = np.zeros(self.bytes + 64 + _SLACK, np.uint8)
-        start = -raw.ctypes.data % 64
-        return raw[start:]
-
-    def pack(self, memory: np.ndarray, values) -> None:
-        for field, value in zip(self.fields, values, strict=True):
-            field.of(memory)[...] = value
-
-    def unpack(self, memory: np.ndarray) -> list[np.ndarray]:
-        return [field.of(memory) for field in self.fields]
+WIDTH = 8
+"""Lanes of a vector: one register of AVX-512, two of AVX2, four of SSE2 and NEON."""
 
 
 def scan_lengths(block: Block) -> set[int]:
@@ -76,61 +31,123 @@ def scan_lengths(block: Block) -> set[int]:
     return found
 
 
-class NativeStep:
-    """function(parameters, carry) -> carry as machine code, done over and over.
+class Native:
+    """function(parameters, argument) as machine code, for many arguments.
 
-    **Arguments:** `side_by_side`: how many arms are the lanes of a vector; `reset`: which leaves of the carry are set to
-    zero before each row.
+    Either a step, whose result is the argument of the next one, or the value of each of many rows.
+
+    **Arguments:** `side_by_side`: how many arms are the lanes of a vector; `stepping`: whether it is a step; `reset`:
+    which leaves of a step's argument are set to zero before each row; `key`: of the entry on disk, None for none.
     """
 
-    def __init__(self, function, parameters, carry, side_by_side=0, reset=(), width: int = 8, level: int = 2):
-        times = [time.perf_counter()]
-        block = trace(lambda p, c: jax.tree.leaves(function(p, c)), parameters, carry)
-        times.append(time.perf_counter())
-        block = hoisted(block)
-        low = Lowering(Emitter(width), frozenset(scan_lengths(block)), side_by_side)
-        count = len(jax.tree.leaves(parameters))
-        self.parameters = Packing(low, block.inputs[:count])
-        self.carry = Packing(low, block.inputs[count:])
-        self.text = self._text(low, block, count, reset)
-        times.append(time.perf_counter())
-        self.machine = Machine(self.text, level)
-        times.append(time.perf_counter())
-        self.seconds = dict(zip(("trace", "lower", "compile"), np.diff(times).tolist(), strict=True))
+    def __init__(self, function, parameters, argument, *, side_by_side: int = 0, stepping: bool = False,
+                 reset: tuple[int, ...] = (), key: str | None = None, width: int = WIDTH,
+                 features: str | None = None):  # fmt: skip
+        entry = None if key is None else cache.load(key)
+        said = None if entry is None else _heard(entry)
+        if said is None:
+            said = _made(function, parameters, argument, side_by_side, stepping, reset, width, features)
+            if key is not None and said[0]["structure"] is not None:
+                cache.store(key, _said(*said))
+        data, code = said
+        self.structure = data["structure"]
+        self.parameters, self.argument, self.result = (Packing.heard(data[k]) for k in ("parameters", "argument", "result"))
+        self._machine = Machine(code)
         kinds = [ctypes.c_void_p] * 4 + [ctypes.c_int64] * 2
-        self._rows = ctypes.CFUNCTYPE(None, *kinds)(self.machine.address("rows"))
-        self.frame_bytes = low.frame.size
-        self.frame = np.zeros(self.frame_bytes + 64 + _SLACK, np.uint8)
-        self.frame = self.frame[-self.frame.ctypes.data % 64 :]
+        self._call = ctypes.CFUNCTYPE(None, *kinds)(self._machine.address("rows"))
+        self._frame_bytes = data["frame"]
 
-    def _text(self, low: Lowering, block: Block, count: int, reset) -> str:
-        e = low.e
+    def frame(self) -> np.ndarray:
+        """Memory to work in."""
+        raw = np.zeros(self._frame_bytes + 64 + SLACK, np.uint8)
+        return raw[-raw.ctypes.data % 64 :]
 
-        def mems(packing: Packing, ptr: str) -> list[Mem]:
-            return [Mem(ptr, f.offset // f.dtype.itemsize, f.shape, f.strides, kind_of(f.dtype), None, ptr)
-                    for f in packing.fields]  # fmt: skip
+    def steps(self, parameters: np.ndarray, carry: np.ndarray, rows: int, every: int, frame: np.ndarray) -> np.ndarray:
+        """Step over and over; the packed carry after every so many steps."""
+        out = self.argument.new(rows)
+        self._call(*(memory.ctypes.data for memory in (parameters, carry, frame, out)), rows, every)
+        return out
 
-        given, carry = mems(self.parameters, "%params"), mems(self.carry, "%carry")
-        early, late = split(block, count)
-        low.env.update((id(var), mem) for var, mem in zip(block.inputs, [*given, *carry], strict=True))
-        made = {id(var): var for eqn in early for var in eqn.outputs}
-        used = {id(atom) for eqn in late.eqns for atom in eqn.inputs} | {id(atom) for atom in late.outputs}
-        low.run(Block([], early, [var for key, var in made.items() if key in used]))
-        with low.loop("%rows") as row:
+    def rows(self, parameters: np.ndarray, arguments: np.ndarray) -> np.ndarray:
+        """The packed value of each packed row."""
+        count = len(arguments)
+        out, frame = self.result.new(count), self.frame()
+        self._call(*(memory.ctypes.data for memory in (parameters, arguments, frame, out)), count, 1)
+        return out
+
+
+def _made(function, parameters, argument, side_by_side, stepping, reset, width, features) -> tuple[dict, bytes]:
+    """The machine code of a function, and how it is called."""
+    shape: list[Any] = []
+
+    def flat(p, x):
+        value = function(p, x)
+        shape.append(_plain(jax.tree.map(lambda _: 0, value)))
+        return jax.tree.leaves(value)
+
+    block = hoisted(trace(flat, parameters, argument))
+    low = Lowering(Emitter(width), frozenset(scan_lengths(block)), side_by_side)
+    count = len(jax.tree.leaves(parameters))
+
+    def layout(own):
+        return low.layout(own, low.axis_of(own))
+
+    packings = [Packing.of(some, layout) for some in (block.inputs[:count], block.inputs[count:], block.outputs)]
+    text = _text(low, block, packings, stepping, reset)
+    names = ("parameters", "argument", "result")
+    data = {name: packing.said() for name, packing in zip(names, packings, strict=True)}
+    structure = shape[0] if not stepping else 0
+    return {**data, "frame": low.frame.size, "structure": structure}, compiled(text, features)
+
+
+def _plain(tree) -> Any:
+    """The structure of tuples of arrays, as plain data; None for another one."""
+    if isinstance(tree, tuple) and not hasattr(tree, "_fields"):
+        parts = [_plain(one) for one in tree]
+        return None if None in parts else parts
+    return 0 if isinstance(tree, int) else None
+
+
+def _text(low: Lowering, block: Block, packings: list[Packing], stepping: bool, reset) -> str:
+    """LLVM IR of a function that does all rows."""
+    e = low.e
+    parameters, argument, result = packings
+
+    def mems(packing: Packing, ptr: str) -> list[Mem]:
+        return [Mem(ptr, f.offset // np.dtype(f.dtype).itemsize, f.shape, f.strides, kind_of(f.dtype), None, ptr)
+                for f in packing.fields]  # fmt: skip
+
+    count = len(parameters.fields)
+    low.bind(block.inputs[:count], mems(parameters, "%params"))
+    # What depends on the parameters alone is computed once for all rows.
+    early, late = split(block, count)
+    made = {id(var): var for eqn in early for var in eqn.outputs}
+    used = {id(atom) for eqn in late.eqns for atom in eqn.inputs} | {id(atom) for atom in late.outputs}
+    low.run(Block([], early, [var for key, var in made.items() if key in used]))
+
+    def once(homes: list[Mem]) -> None:
+        results = low.run(late)
+        low.bring_home(homes, results, [m.kind for m in homes], [False] * len(homes), [True] * len(homes))
+
+    with low.loop("%rows") as row:
+        to = e.moved("%out", row, result.bytes)
+        if stepping:
+            carry = mems(argument, "%argument")
+            low.bind(block.inputs[count:], carry)
             for index in reset:
-                low.put(carry[index], low.constant(np.zeros(carry[index].shape)))
+                low.put(carry[index], low.constant(np.zeros(carry[index].shape, argument.fields[index].dtype)))
             with low.loop("%every"):
-                results = low.run(late)
-                kinds = [mem.kind for mem in carry]
-                low.bring_home(carry, results, kinds, [False] * len(carry), [True] * len(carry))
-            to = e.moved("%out", row, self.carry.bytes)
+                once(carry)
             e.declared.add("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
-            e.say(f"call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr %carry, i64 {self.carry.bytes}, i1 false)")
-        head = "\n".join(f"  {line}" for line in e.allocas)
-        body = "\n".join(ordered(e.lines, low.spaces))
-        outside = "\n".join([*e.globals, *sorted(e.declared)])
-        arguments = ", ".join(f"ptr noalias %{name}" for name in ("params", "carry", "frame", "out"))
-        return f"""{outside}
+            e.say(f"call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr %argument, i64 {argument.bytes}, i1 false)")
+        else:
+            low.bind(block.inputs[count:], mems(argument, e.moved("%argument", row, argument.bytes)))
+            once(mems(result, to))
+    head = "\n".join(f"  {line}" for line in e.allocas)
+    body = "\n".join(ordered(e.lines, low.spaces))
+    outside = "\n".join([*e.globals, *sorted(e.declared)])
+    arguments = ", ".join(f"ptr noalias %{name}" for name in ("params", "argument", "frame", "out"))
+    return f"""{outside}
 define void @rows({arguments}, i64 %rows, i64 %every) #0 {{
 entry:
 {head}
@@ -141,8 +158,25 @@ entry:
 attributes #0 = {{ nounwind "prefer-vector-width"="512" "no-trapping-math"="true" }}
 """
 
-    def rows(self, parameters: np.ndarray, carry: np.ndarray, rows: int, every: int = 1) -> np.ndarray:
-        """Step over and over; gives the packed carry after every so many steps."""
-        out = np.empty((rows, self.carry.bytes), np.uint8)
-        self._rows(*(memory.ctypes.data for memory in (parameters, carry, self.frame, out)), rows, every)
-        return out
+
+def _said(data: dict, code: bytes) -> bytes:
+    """An entry of the cache."""
+    head = json.dumps(data).encode()
+    return len(head).to_bytes(8, "little") + head + code
+
+
+def _heard(entry: bytes) -> tuple[dict, bytes] | None:
+    """The inverse of `_said`; None for what is no entry."""
+    size = int.from_bytes(entry[:8], "little")
+    try:
+        return json.loads(entry[8 : 8 + size]), entry[8 + size :]
+    except ValueError:
+        return None
+
+
+def key_of(*parts) -> str | None:
+    """The key of an entry on disk; None where what is computed cannot be told by one."""
+    try:
+        return cache.key_of(processor(), *parts)
+    except cache.NoKey:
+        return None

@@ -22,37 +22,37 @@ class NativeRows:
 
     def __init__(self, loop: Loop, carry: Carry, dt: float):
         """**Arguments:** `carry`: such as the run goes on from; `dt`: the step [s]."""
-        from hydrostat.native.function import NativeStep
+        from hydrostat.native.function import Native, key_of
 
-        (self._dynamic, static), (like, self._rest) = (
-            eqx.partition((loop, jnp.asarray(dt, float)), eqx.is_array), eqx.partition(carry, eqx.is_array)
-        )  # fmt: skip
-        key = _kind((loop, carry))
-        if key not in _COMPILED:
+        self._dynamic, static = eqx.partition((loop, jnp.asarray(dt, float)), eqx.is_array)
+        like, self._rest = eqx.partition(carry, eqx.is_array)
+        kind = _kind((loop, carry))
+        if kind not in _COMPILED:
             rest = self._rest
 
             def step(dynamic, carry):
                 loop, dt = eqx.combine(dynamic, static)
                 return eqx.filter(one_step(loop, eqx.combine(carry, rest), dt), eqx.is_array)
 
-            index = _index_of(like, lambda c: c.iterations)
             robot = loop.system.robot
             while len(_COMPILED) >= _MOST_COMPILED:
                 _COMPILED.pop(next(iter(_COMPILED)))
-            _COMPILED[key] = NativeStep(step, self._dynamic, like, robot.count if robot.equal else 0, (index,))
-        self._step = _COMPILED[key]
+            _COMPILED[kind] = Native(
+                step, self._dynamic, like, side_by_side=robot.count if robot.equal else 0, stepping=True,
+                reset=(_index_of(like, lambda c: c.iterations),), key=key_of("step", loop, carry),
+            )  # fmt: skip
+        self._step = _COMPILED[kind]
         self._structure = jax.tree.structure(like)
-        self._parameters = self._step.parameters.new()
-        self._memory = self._step.carry.new()
+        self._parameters, self._memory = self._step.parameters.new(), self._step.argument.new()
+        self._frame = self._step.frame()
 
     def __call__(self, carry: Carry, rows: int, every: int, dt: float) -> tuple[Carry, Row]:
         """The carry after some rows of so many steps, and the rows."""
         step = self._step
         dynamic = (self._dynamic[0], np.asarray(dt, float))
         step.parameters.pack(self._parameters, jax.tree.leaves(dynamic))
-        step.carry.pack(self._memory, jax.tree.leaves(eqx.filter(carry, eqx.is_array)))
-        out = step.rows(self._parameters, self._memory, rows, every)
-        arrays = step.carry.unpack(out)
+        step.argument.pack(self._memory, jax.tree.leaves(eqx.filter(carry, eqx.is_array)))
+        arrays = step.argument.unpack(step.steps(self._parameters, self._memory, rows, every, self._frame))
         after = jax.tree.unflatten(self._structure, [array[-1].copy() for array in arrays])
         after = eqx.combine(after._replace(iterations=np.zeros_like(after.iterations)), self._rest)
         return after, row_of(eqx.combine(jax.tree.unflatten(self._structure, arrays), self._rest))

@@ -1,0 +1,140 @@
+"""Compiled code kept on disk, so that a second start neither traces nor compiles.
+
+Entries are keyed by what the code depends on: the program's own source, the versions of JAX and LLVM, the processor, and
+the structure of what is computed. The folder belongs to the user alone and is bounded in size; an entry that is damaged,
+or belongs to somebody else, is not used.
+"""
+
+import hashlib
+import os
+import stat
+import types
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+
+_MOST_BYTES = 200 * 2**20
+_DIGEST = 32
+
+
+class NoKey(Exception):
+    """What is computed cannot be told by a key."""
+
+
+def folder() -> Path | None:
+    """The folder of the entries, made if need be; None where it is not the user's own."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    path = Path(home) / "hydrostat" / "native"
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        path.chmod(0o700)
+        status = path.stat()
+    except OSError:
+        return None
+    mine = not hasattr(os, "getuid") or status.st_uid == os.getuid()
+    return path if mine and stat.S_ISDIR(status.st_mode) else None
+
+
+def load(key: str) -> bytes | None:
+    """An entry; None where there is none that can be used."""
+    path = folder()
+    if path is None:
+        return None
+    entry = path / key
+    try:
+        if hasattr(os, "getuid") and entry.stat().st_uid != os.getuid():
+            return None
+        data = entry.read_bytes()
+        os.utime(entry)
+    except OSError:
+        return None
+    if hashlib.sha256(data[_DIGEST:]).digest() != data[:_DIGEST]:
+        return None
+    return data[_DIGEST:]
+
+
+def store(key: str, data: bytes) -> None:
+    """Keep an entry, and drop those not used for longest where all would take too much room."""
+    path = folder()
+    if path is None:
+        return
+    try:
+        part = path / f"{key}.{os.getpid()}"
+        part.write_bytes(hashlib.sha256(data).digest() + data)
+        part.chmod(0o600)
+        part.replace(path / key)
+        entries = sorted(((e.stat().st_mtime, e.stat().st_size, e) for e in path.iterdir()), reverse=True, key=lambda e: e[0])
+        total = 0
+        for _, size, entry in entries:
+            total += size
+            if total > _MOST_BYTES:
+                entry.unlink()
+    except OSError:
+        return
+
+
+def key_of(*parts: Any) -> str:
+    """A key for code that depends on trees of arrays, functions and settings, by shapes but not by numbers."""
+    text = "\n".join([_source(), jax.__version__, *(_text(part) for part in parts)])
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@cache
+def _source() -> str:
+    """What tells one state of this program's own source from another."""
+    root = Path(__file__).parent.parent
+    found = []
+    for path in sorted(root.rglob("*.py")):
+        status = path.stat()
+        found.append(f"{path.relative_to(root)} {status.st_size} {status.st_mtime_ns}")
+    return "\n".join(found)
+
+
+def _text(part: Any) -> str:
+    """What of a part of the key matters."""
+    if isinstance(part, str | int | float | bool | None):
+        return repr(part)
+    leaves, structure = jax.tree.flatten(part)
+    for node in _classes(part):
+        if not node.__module__.split(".")[0] in ("hydrostat", "builtins", "jax", "jaxlib", "numpy"):
+            raise NoKey(f"{node.__qualname__} is not this program's own")
+    said = [str(structure)]
+    for leaf in leaves:
+        if eqx.is_array(leaf) or isinstance(leaf, np.ndarray):
+            said.append(f"{np.shape(leaf)} {leaf.dtype}")
+        else:
+            said.append(_named(leaf))
+    text = "\n".join(said)
+    if " at 0x" in text:
+        raise NoKey("a function without a name")
+    return text
+
+
+def _named(leaf: Any) -> str:
+    """A leaf that is no array."""
+    if isinstance(leaf, types.FunctionType):
+        if leaf.__closure__ or leaf.__module__.split(".")[0] != "hydrostat" or "<" in leaf.__qualname__:
+            raise NoKey(f"the function {leaf.__qualname__}")
+        return f"{leaf.__module__}.{leaf.__qualname__}"
+    if isinstance(leaf, str | int | float | bool | None):
+        return repr(leaf)
+    if not type(leaf).__module__.startswith("hydrostat"):
+        raise NoKey(f"a {type(leaf).__qualname__}")
+    return f"{type(leaf).__module__}.{type(leaf).__qualname__} {leaf!r}"
+
+
+def _classes(tree: Any) -> set[type]:
+    """The classes of a tree's nodes."""
+    found: set[type] = set()
+
+    def visit(node) -> bool:
+        if not eqx.is_array(node):
+            found.add(type(node))
+        return False
+
+    jax.tree.flatten(tree, is_leaf=visit)
+    return found
