@@ -50,7 +50,8 @@ class Native:
             if key is not None and said[0]["structure"] is not None:
                 cache.store(key, _said(*said))
         data, code = said
-        self.structure = data["structure"]
+        self.structure = data.pop("tree", None) or jax.tree.structure(_tuples(data["structure"]))
+        """Of the result."""
         self.parameters, self.argument, self.result = (Packing.heard(data[k]) for k in ("parameters", "argument", "result"))
         self._machine = Machine(code)
         kinds = [ctypes.c_void_p] * 4 + [ctypes.c_int64] * 2
@@ -82,7 +83,7 @@ def _made(function, parameters, argument, side_by_side, stepping, reset, width, 
 
     def flat(p, x):
         value = function(p, x)
-        shape.append(_plain(jax.tree.map(lambda _: 0, value)))
+        shape.append(value)
         return jax.tree.leaves(value)
 
     block = hoisted(trace(flat, parameters, argument))
@@ -96,8 +97,14 @@ def _made(function, parameters, argument, side_by_side, stepping, reset, width, 
     text = _text(low, block, packings, stepping, reset)
     names = ("parameters", "argument", "result")
     data = {name: packing.said() for name, packing in zip(names, packings, strict=True)}
-    structure = shape[0] if not stepping else 0
-    return {**data, "frame": low.frame.size, "structure": structure}, compiled(text, features)
+    tree = jax.tree.structure(shape[0])
+    plain = 0 if stepping else _plain(jax.tree.unflatten(tree, [0] * tree.num_leaves))
+    return {**data, "frame": low.frame.size, "structure": plain, "tree": tree}, compiled(text, features)
+
+
+def _tuples(plain) -> Any:
+    """The inverse of `_plain`."""
+    return tuple(_tuples(one) for one in plain) if isinstance(plain, list) else plain
 
 
 def _plain(tree) -> Any:
@@ -161,7 +168,7 @@ attributes #0 = {{ nounwind "prefer-vector-width"="512" "no-trapping-math"="true
 
 def _said(data: dict, code: bytes) -> bytes:
     """An entry of the cache."""
-    head = json.dumps(data).encode()
+    head = json.dumps({name: value for name, value in data.items() if name != "tree"}).encode()
     return len(head).to_bytes(8, "little") + head + code
 
 

@@ -330,6 +330,8 @@ class Lowering(Shaping, Summing, Loops):
                 self.equation(unit)
             # Memory of what nobody needs any more is free for what comes next.
             owned += self.regions.pop()
+            if not owned:
+                continue
             live = [key for key, end in last.items() if end > index]
             values = [some[key] for key in live for some in (self.env, self.plain) if key in some]
             needed = {id(value.buffer) for value in values if isinstance(value, Mem | Table)}

@@ -70,7 +70,7 @@ _SAME = {"stop_gradient", "optimization_barrier", "copy", "copy_p", "real", "red
 
 def trace(function, *arguments) -> Block:
     """The equations of a function of trees of arrays; inputs and outputs are the leaves of the trees."""
-    return from_jaxpr(jax.make_jaxpr(function)(*arguments))
+    return used(from_jaxpr(jax.make_jaxpr(function)(*arguments)))
 
 
 def from_jaxpr(closed) -> Block:
@@ -85,7 +85,7 @@ def from_jaxpr(closed) -> Block:
         env[var] = Const(np.asarray(value))
     eqns: list[Eqn] = []
     _inline(closed.jaxpr, env, eqns)
-    return used(Block(inputs, eqns, [_read(env, var) for var in closed.jaxpr.outvars]))
+    return Block(inputs, eqns, [_read(env, var) for var in closed.jaxpr.outvars])
 
 
 def _read(env, atom) -> Atom:
@@ -154,72 +154,79 @@ def _parts(name: str, params: dict) -> tuple[dict, list[Block]]:
 
 def used(block: Block) -> Block:
     """The block without equations whose results nobody uses; loops lose what they carry in vain."""
-    needed = {id(atom) for atom in block.outputs}
+    return _pruned(block, [True] * len(block.inputs), [True] * len(block.outputs), {})
+
+
+def _pruned(block: Block, inputs: list[bool], outputs: list[bool], memo: dict) -> Block:
+    """The block with some of its inputs and outputs only."""
+    kept = _chosen(block.outputs, outputs)
+    needed = {id(atom) for atom in kept}
     eqns = []
     for eqn in reversed(block.eqns):
-        if not any(id(var) in needed for var in eqn.outputs):
+        keep = [id(var) in needed for var in eqn.outputs]
+        if not any(keep):
             continue
-        if eqn.name == "scan":
-            eqn = _used_scan(eqn, needed)
-        elif eqn.name == "cond":
-            eqn = _used_cond(eqn, needed)
-        elif eqn.name == "while":
-            eqn = _used_while(eqn, needed)
+        if eqn.blocks:
+            eqn = _pruned_equation(eqn, keep, memo)
         needed.update(id(atom) for atom in eqn.inputs)
         eqns.append(eqn)
-    return Block(block.inputs, eqns[::-1], block.outputs)
+    return Block(_chosen(block.inputs, inputs), eqns[::-1], kept)
 
 
-def _pruned(block: Block, inputs: list[bool], outputs: list[bool]) -> Block:
-    kept = [atom for atom, keep in zip(block.outputs, outputs, strict=True) if keep]
-    return used(Block([var for var, keep in zip(block.inputs, inputs, strict=True) if keep], block.eqns, kept))
+def _pruned_equation(eqn: Eqn, keep: list[bool], memo: dict) -> Eqn:
+    """An equation with blocks, with what of it is needed."""
+    keep, reads = _needs(eqn, keep, memo)
+    outputs = _chosen(eqn.outputs, keep)
+    if eqn.name == "scan":
+        consts, carry = eqn.params["num_consts"], eqn.params["num_carry"]
+        params = {**eqn.params, "num_consts": sum(reads[:consts]), "num_carry": sum(keep[:carry])}
+        return Eqn("scan", _chosen(eqn.inputs, reads), outputs, params, [_pruned(eqn.blocks[0], reads, keep, memo)])
+    if eqn.name == "cond":
+        blocks = [_pruned(block, reads[1:], keep, memo) for block in eqn.blocks]
+        return Eqn("cond", _chosen(eqn.inputs, reads), outputs, eqn.params, blocks)
+    nt, nb = eqn.params["cond_nconsts"], eqn.params["body_nconsts"]
+    test, body = eqn.blocks
+    params = {"cond_nconsts": sum(reads[:nt]), "body_nconsts": sum(reads[nt : nt + nb])}
+    blocks = [_pruned(test, [*reads[:nt], *keep], [True], memo), _pruned(body, [*reads[nt : nt + nb], *keep], keep, memo)]
+    return Eqn("while", _chosen(eqn.inputs, reads), outputs, params, blocks)
 
 
-def _reads(block: Block, outputs: list[bool]) -> list[bool]:
+def _needs(eqn: Eqn, keep: list[bool], memo: dict) -> tuple[list[bool], list[bool]]:
+    """Which results of an equation with blocks it must keep so that some can be had, and which inputs it needs."""
+    keep = list(keep)
+    if eqn.name == "cond":
+        each = [_reads(block, keep, memo) for block in eqn.blocks]
+        return keep, [True, *(any(some) for some in zip(*each, strict=True))]
+    if eqn.name == "scan":
+        first, count, body = eqn.params["num_consts"], eqn.params["num_carry"], eqn.blocks[0]
+    else:
+        nt, nb = eqn.params["cond_nconsts"], eqn.params["body_nconsts"]
+        first, count, body = nb, len(keep), eqn.blocks[1]
+        tested = _reads(eqn.blocks[0], [True], memo)
+        keep = [a or b for a, b in zip(keep, tested[nt:], strict=True)]
+    while True:
+        reads = _reads(body, keep, memo)
+        more = [a or b for a, b in zip(keep[:count], reads[first : first + count], strict=True)]
+        if more == keep[:count]:
+            break
+        keep[:count] = more
+    reads = [*reads[:first], *keep[:count], *reads[first + count :]]
+    return keep, reads if eqn.name == "scan" else [*tested[:nt], *reads]
+
+
+def _reads(block: Block, outputs: list[bool], memo: dict) -> list[bool]:
     """Which inputs some outputs of a block need."""
-    part = _pruned(block, [True] * len(block.inputs), outputs)
-    needed = {id(atom) for eqn in part.eqns for atom in eqn.inputs} | {id(atom) for atom in part.outputs}
-    return [id(var) in needed for var in block.inputs]
+    key = id(block), tuple(outputs)
+    if key not in memo:
+        needed = {id(atom) for atom, keep in zip(block.outputs, outputs, strict=True) if keep}
+        for eqn in reversed(block.eqns):
+            keep = [id(var) in needed for var in eqn.outputs]
+            if any(keep):
+                inputs = _chosen(eqn.inputs, _needs(eqn, keep, memo)[1]) if eqn.blocks else eqn.inputs
+                needed.update(id(atom) for atom in inputs)
+        memo[key] = [id(var) in needed for var in block.inputs]
+    return memo[key]
 
 
 def _chosen(items, keep) -> list:
     return [item for item, kept in zip(items, keep, strict=True) if kept]
-
-
-def _used_cond(eqn: Eqn, needed: set) -> Eqn:
-    keep = [id(var) in needed for var in eqn.outputs]
-    reads = [any(each) for each in zip(*(_reads(block, keep) for block in eqn.blocks), strict=True)]
-    blocks = [_pruned(block, reads, keep) for block in eqn.blocks]
-    return Eqn("cond", [eqn.inputs[0], *_chosen(eqn.inputs[1:], reads)], _chosen(eqn.outputs, keep), eqn.params, blocks)
-
-
-def _used_scan(eqn: Eqn, needed: set) -> Eqn:
-    (body,), consts, carry = eqn.blocks, eqn.params["num_consts"], eqn.params["num_carry"]
-    keep = [id(var) in needed for var in eqn.outputs]
-    while True:
-        reads = _reads(body, keep)
-        more = [a or b for a, b in zip(keep[:carry], reads[consts : consts + carry], strict=True)]
-        if more == keep[:carry]:
-            break
-        keep[:carry] = more
-    reads[consts : consts + carry] = keep[:carry]
-    params = {**eqn.params, "num_consts": sum(reads[:consts]), "num_carry": sum(keep[:carry])}
-    return Eqn("scan", _chosen(eqn.inputs, reads), _chosen(eqn.outputs, keep), params, [_pruned(body, reads, keep)])
-
-
-def _used_while(eqn: Eqn, needed: set) -> Eqn:
-    (test, body), nt, nb = eqn.blocks, eqn.params["cond_nconsts"], eqn.params["body_nconsts"]
-    tested = _reads(test, [True])
-    keep = [id(var) in needed or read for var, read in zip(eqn.outputs, tested[nt:], strict=True)]
-    while True:
-        reads = _reads(body, keep)
-        more = [a or b for a, b in zip(keep, reads[nb:], strict=True)]
-        if more == keep:
-            break
-        keep = more
-    tests, bodies = [*tested[:nt], *keep], [*reads[:nb], *keep]
-    inputs = [*_chosen(eqn.inputs[:nt], tested[:nt]), *_chosen(eqn.inputs[nt : nt + nb], reads[:nb]),
-              *_chosen(eqn.inputs[nt + nb :], keep)]  # fmt: skip
-    params = {"cond_nconsts": sum(tested[:nt]), "body_nconsts": sum(reads[:nb])}
-    blocks = [_pruned(test, tests, [True]), _pruned(body, bodies, keep)]
-    return Eqn("while", inputs, _chosen(eqn.outputs, keep), params, blocks)

@@ -5,6 +5,7 @@ system. `of_rows` takes it of all rows: traced where the rows are, else some row
 intermediate results does not grow with the length of a trajectory.
 """
 
+import logging
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ from hydrostat.mechanics import kinematics
 from hydrostat.mechanics.model import ArmModel
 from hydrostat.mechanics.pull import wire_tensions
 from hydrostat.mechanics.robot import PerArm, joined, over_arms, split, stacked
+from hydrostat.native.cache import structure_of
 from hydrostat.surroundings.jet import Jet
 from hydrostat.surroundings.objects import Ball
 from hydrostat.surroundings.suckers import Suckers
@@ -55,13 +57,58 @@ def of_rows(system: System, state: State, control: Control, *functions: RowFunct
     count = state.time.shape[0]
     if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves((system, state, control))):
         return _many(functions, system, _rows(state, control, jnp.arange(count)), min(count, PIECE))
-    # Pieces of one size, the last one filled up with its last row: one compiled function does for all lengths.
     state, control = jax.tree.map(np.asarray, (state, control))
+    found = _by_machine_code(functions, system, _rows(state, control, np.arange(count)))
+    if found is not None:
+        return found
+    # Pieces of one size, the last one filled up with its last row: one compiled function does for all lengths.
     parts = []
     for begin in range(0, count, PIECE):
         found = _piece(functions, system, _rows(state, control, np.minimum(np.arange(begin, begin + PIECE), count - 1)))
         parts.append(jax.tree.map(lambda y, n=count - begin: np.asarray(y)[:n], found))
     return parts[0] if len(parts) == 1 else jax.tree.map(lambda *y: np.concatenate(y), *parts)
+
+
+_COMPILED: dict[Any, Any] = {}
+_MOST_COMPILED = 64
+
+
+def _by_machine_code(functions: tuple[RowFunction, ...], system: System, rows: Row) -> tuple | None:
+    """The functions of all rows by machine code of our own; None where there is none."""
+    if jax.default_backend() != "cpu":
+        return None
+    parameters, fixed = eqx.partition((functions, system), eqx.is_array)
+    kind = structure_of((functions, system, rows), rows_of=rows)
+    if kind not in _COMPILED:
+        while len(_COMPILED) >= _MOST_COMPILED:
+            _COMPILED.pop(next(iter(_COMPILED)))
+        _COMPILED[kind] = _compiled(functions, system, rows, parameters, fixed)
+    native = _COMPILED[kind]
+    if native is None:
+        return None
+    given = native.parameters.new()
+    native.parameters.pack(given, jax.tree.leaves(parameters))
+    memory = native.argument.new(len(rows.dt))
+    native.argument.pack(memory, jax.tree.leaves(rows))
+    return jax.tree.unflatten(native.structure, native.result.unpack(native.rows(given, memory)))
+
+
+def _compiled(functions, system: System, rows: Row, parameters, fixed):
+    """The machine code of functions of a row; None where there is none."""
+    one = jax.tree.map(lambda y: y[0], rows)
+
+    def of_row(parameters, row):
+        functions, system = eqx.combine(parameters, fixed)
+        return tuple(function(system, row) for function in functions)
+
+    try:
+        from hydrostat.native.function import Native, key_of
+
+        side_by_side = system.robot.count if system.robot.equal else 0
+        return Native(of_row, parameters, one, side_by_side=side_by_side, key=key_of("rows", functions, system, one))
+    except Exception as error:
+        logging.getLogger("hydrostat").info("XLA works rows out: %s", error)
+        return None
 
 
 def _rows(state: State, control: Control, index) -> Row:

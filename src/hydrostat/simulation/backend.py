@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from hydrostat.errors import InputError, choice
+from hydrostat.native.cache import structure_of
 from hydrostat.simulation.loop import Carry, Loop, Row, one_step, row_of
 
 BACKENDS = ("auto", "native", "xla")
@@ -26,7 +27,7 @@ class NativeRows:
 
         self._dynamic, static = eqx.partition((loop, jnp.asarray(dt, float)), eqx.is_array)
         like, self._rest = eqx.partition(carry, eqx.is_array)
-        kind = _kind((loop, carry))
+        kind = structure_of((loop, carry))
         if kind not in _COMPILED:
             rest = self._rest
 
@@ -78,14 +79,3 @@ def _index_of(tree, which) -> int:
     """Which leaf of a tree is the chosen one."""
     marked = eqx.tree_at(which, jax.tree.map(lambda _: False, tree), True)
     return jax.tree.leaves(marked).index(True)
-
-
-def _kind(tree):
-    """What runs have in common that share their compiled code; a new object where that cannot be told."""
-    leaves, structure = jax.tree.flatten(tree)
-    key = structure, tuple((np.shape(x), str(x.dtype)) if eqx.is_array(x) else x for x in leaves)
-    try:
-        hash(key)
-    except TypeError:
-        return object()
-    return key
