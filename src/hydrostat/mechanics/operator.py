@@ -156,9 +156,7 @@ def _mass_blocks(points: Points, inertia: Float[Array, "... 6"], resisting: Floa
     turned = jnp.swapaxes(R, -1, -2)
     rotary = small.matmul(R, inertia[..., :3, None] * turned)
     mass = inertia[..., 3:, None] * turned
-    mass = small.symmetric(
-        small.matmul(R, mass if resisting is None else once(mass + small.matmul(resisting, turned)))
-    )
+    mass = small.symmetric(small.matmul(R, mass if resisting is None else once(mass + small.matmul(resisting, turned))))
     # hat(p) mass, and hat(p) mass hat(p)^T: columns crossed with p.
     crossed = _crossed(p, mass)
     rotary = small.symmetric(rotary + jnp.swapaxes(_crossed(p, jnp.swapaxes(crossed, -1, -2)), -1, -2))

@@ -67,7 +67,9 @@ def store(key: str, data: bytes) -> None:
         part.write_bytes(hashlib.sha256(data).digest() + data)
         part.chmod(0o600)
         part.replace(path / key)
-        entries = sorted(((e.stat().st_mtime, e.stat().st_size, e) for e in path.iterdir()), reverse=True, key=lambda e: e[0])
+        entries = sorted(
+            ((e.stat().st_mtime, e.stat().st_size, e) for e in path.iterdir()), reverse=True, key=lambda e: e[0]
+        )
         total = 0
         for _, size, entry in entries:
             total += size
@@ -134,9 +136,14 @@ def structure_of(tree: Any, rows_of: Any = None) -> Any:
     """
     leaves, structure = jax.tree.flatten(tree)
     apart = {id(leaf) for leaf in jax.tree.leaves(rows_of)}
-    key = structure, tuple(
-        (np.shape(x)[1 if id(x) in apart else 0 :], str(x.dtype)) if eqx.is_array(x) or isinstance(x, np.ndarray) else x
-        for x in leaves
+    key = (
+        structure,
+        tuple(
+            (np.shape(x)[1 if id(x) in apart else 0 :], str(x.dtype))
+            if eqx.is_array(x) or isinstance(x, np.ndarray)
+            else x
+            for x in leaves
+        ),
     )
     try:
         hash(key)

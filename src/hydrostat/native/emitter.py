@@ -196,7 +196,9 @@ class Emitter:
         if not todo:
             return self.emit(("vector", start), kind, True, f"select i1 true, {vector} {start}, {vector} {start}")
         for lane, x in todo:
-            now = self.fresh(kind, True, f"insertelement {vector} {now}, {kind} {self.text(x, kind, False)}, i64 {lane}").name
+            now = self.fresh(
+                kind, True, f"insertelement {vector} {now}, {kind} {self.text(x, kind, False)}, i64 {lane}"
+            ).name
         return Val(now, kind, True)
 
     # Arithmetic.
@@ -478,14 +480,22 @@ class Emitter:
         if not (known(mask) and mask):
             old = Mem(mem.ptr, mem.offset, (), (), kind, mem.lane)
             stored = "i8" if kind == "i1" else kind
-            now: Entry = self.fresh(stored, mem.vec, f"load {self.type(stored, mem.vec)}, ptr {self.pointer(old.ptr, at)}, align {size}")
+            now: Entry = self.fresh(
+                stored, mem.vec, f"load {self.type(stored, mem.vec)}, ptr {self.pointer(old.ptr, at)}, align {size}"
+            )
             if kind == "i1":
                 now = self.compare("ne", "i8", now, 0)
             x = self.select(kind, mask, now, x)
         stored = kind
         if kind == "i1":
             stored = "i8"
-            x = int(x) if known(x) else self.emit(("byte", x), "i8", x.vec, f"zext {self.type('i1', x.vec)} {x.name} to {self.type('i8', x.vec)}")
+            x = (
+                int(x)
+                if known(x)
+                else self.emit(
+                    ("byte", x), "i8", x.vec, f"zext {self.type('i1', x.vec)} {x.name} to {self.type('i8', x.vec)}"
+                )
+            )
         if mem.lane not in (None, 1):
             raise NotLowered("lanes apart")
         text = f"store {self.type(stored, mem.vec)} {self.text(x, stored, mem.vec)}"

@@ -52,7 +52,9 @@ class Native:
         data, code = said
         self.structure = data.pop("tree", None) or jax.tree.structure(_tuples(data["structure"]))
         """Of the result."""
-        self.parameters, self.argument, self.result = (Packing.heard(data[k]) for k in ("parameters", "argument", "result"))
+        self.parameters, self.argument, self.result = (
+            Packing.heard(data[k]) for k in ("parameters", "argument", "result")
+        )
         self._machine = Machine(code)
         kinds = [ctypes.c_void_p] * 4 + [ctypes.c_int64] * 2
         self._call = ctypes.CFUNCTYPE(None, *kinds)(self._machine.address("rows"))
@@ -75,6 +77,23 @@ class Native:
         out, frame = self.result.new(count), self.frame()
         self._call(*(memory.ctypes.data for memory in (parameters, arguments, frame, out)), count, 1)
         return out
+
+    def caller(self, parameters: list):
+        """The function of arrays, one argument after the other, with memory of its own and the parameters in it."""
+        given, memory, out, frame = self.parameters.new(), self.argument.new(1), self.result.new(1), self.frame()
+        self.parameters.pack(given, parameters)
+        into, (found,) = self.argument.unpack(memory[0]), self.result.unpack(out[0])
+        pointers = [some.ctypes.data for some in (given, memory, frame, out)]
+        keep = (given, memory, frame, out)
+
+        def call(*arguments):
+            for place, value in zip(into, arguments, strict=True):
+                place[...] = value
+            self._call(*pointers, 1, 1)
+            return found.copy()
+
+        call.keep = keep  # type: ignore[attr-defined]
+        return call
 
 
 def _made(function, parameters, argument, side_by_side, stepping, reset, width, features) -> tuple[dict, bytes]:

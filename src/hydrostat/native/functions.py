@@ -57,7 +57,9 @@ def exponential(e: Emitter, x) -> Entry:
     bits = e.shift("shl", "i64", e.add("i64", e.convert(n, d, "i64"), 1023), 52)
     scale = bits
     if not known(bits):
-        scale = e.emit(("bits", bits), d, bits.vec, f"bitcast {e.type('i64', bits.vec)} {bits.name} to {e.type(d, bits.vec)}")
+        scale = e.emit(
+            ("bits", bits), d, bits.vec, f"bitcast {e.type('i64', bits.vec)} {bits.name} to {e.type(d, bits.vec)}"
+        )
     found = e.mul(d, _polynomial(e, r, coefficients), scale)
     found = e.select(d, e.compare("lt", d, x, -708.0), found, 0.0)
     found = e.select(d, e.compare("gt", d, x, 709.7), found, float("inf"))

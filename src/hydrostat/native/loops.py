@@ -231,7 +231,9 @@ class Loops:
             parts = []
             for i, turn in enumerate(turns):
                 value = turn[k]
-                value = value[None] if isinstance(value, np.ndarray) else value.part((1, *value.shape), (0, *value.strides))
+                value = (
+                    value[None] if isinstance(value, np.ndarray) else value.part((1, *value.shape), (0, *value.strides))
+                )
                 parts.append((value, (slice(i, i + 1), *[slice(None)] * (len(var.shape) - 1))))
             results.append(self._assembled(Eqn("stack", [], [var]), parts))
         return [*carry, *results]

@@ -430,7 +430,9 @@ class Lowering(Shaping, Summing, Loops):
         if blocks == 1:
             numbers = e.vector(list(range(e.width)), "i64")
             self.lanes = Lanes(True if n == e.width else e.compare("lt", "i64", numbers, n))
-            self.bind([inner for _, _, inner in outside], [self._lanes_of(value, axis, 0) for value, axis, _ in outside])
+            self.bind(
+                [inner for _, _, inner in outside], [self._lanes_of(value, axis, 0) for value, axis, _ in outside]
+            )
             sums = self._sums(group)
             for (var, _, axis), value in zip(group.outputs, self._body(group, sums), strict=True):
                 self.bind([var], [self._out_of_lanes(value, var, axis, n)])
@@ -443,7 +445,9 @@ class Lowering(Shaping, Summing, Loops):
             first = e.fresh("i64", False, f"mul nsw i64 {block.name}, {e.width}")
             numbers = e.add("i64", e.vector(list(range(e.width)), "i64"), first)
             self.lanes = Lanes(True if n % e.width == 0 else e.compare("lt", "i64", numbers, n))
-            self.bind([inner for _, _, inner in places], [self._lanes_of(value, axis, first) for value, axis, _ in places])
+            self.bind(
+                [inner for _, _, inner in places], [self._lanes_of(value, axis, first) for value, axis, _ in places]
+            )
             for (var, _, axis), value in zip(group.outputs, self._body(group, sums), strict=True):
                 results.append((var, self._lanes_stored(var, axis, first, value)))
             self.lanes = None

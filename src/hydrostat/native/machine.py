@@ -27,7 +27,9 @@ def _machine(features: str | None = None):
         cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
     else:
         cpu = ""
-    return target.create_target_machine(cpu=cpu, features=features, opt=_LEVEL, reloc="pic", codemodel="jitdefault", jit=True)
+    return target.create_target_machine(
+        cpu=cpu, features=features, opt=_LEVEL, reloc="pic", codemodel="jitdefault", jit=True
+    )
 
 
 def processor() -> str:

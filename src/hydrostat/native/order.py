@@ -6,7 +6,7 @@ needs is computed before it, depth first, the longest chain first. Loads stay be
 
 import re
 
-_NAME = re.compile(r"%[A-Za-z_][\w.]*")
+_NAME = re.compile(r"[%@][A-Za-z_][\w.]*")
 _SHORT = 8
 
 

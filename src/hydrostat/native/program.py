@@ -187,7 +187,10 @@ def _pruned_equation(eqn: Eqn, keep: list[bool], memo: dict) -> Eqn:
     nt, nb = eqn.params["cond_nconsts"], eqn.params["body_nconsts"]
     test, body = eqn.blocks
     params = {"cond_nconsts": sum(reads[:nt]), "body_nconsts": sum(reads[nt : nt + nb])}
-    blocks = [_pruned(test, [*reads[:nt], *keep], [True], memo), _pruned(body, [*reads[nt : nt + nb], *keep], keep, memo)]
+    blocks = [
+        _pruned(test, [*reads[:nt], *keep], [True], memo),
+        _pruned(body, [*reads[nt : nt + nb], *keep], keep, memo),
+    ]
     return Eqn("while", _chosen(eqn.inputs, reads), outputs, params, blocks)
 
 

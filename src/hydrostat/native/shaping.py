@@ -131,7 +131,12 @@ class Shaping:
             return found
         mem = self.buffer(out.shape, kind_of(out.dtype), any(self.varies(value) for value, _ in parts))
         if fill is not None:
-            self.put(mem, Mem(self.spilled(np.array([fill], object), mem.kind).ptr, 0, out.shape, (0,) * len(out.shape), mem.kind))
+            self.put(
+                mem,
+                Mem(
+                    self.spilled(np.array([fill], object), mem.kind).ptr, 0, out.shape, (0,) * len(out.shape), mem.kind
+                ),
+            )
         for value, place in parts:
             if prod(value.shape):
                 cuts = [cut.indices(n) for cut, n in zip(place, out.shape, strict=True)]
@@ -304,9 +309,11 @@ class Shaping:
 
 def _reshaped(old, strides, new) -> list[int] | None:
     """Strides of an array in another shape; None where there are none."""
-    old, strides = zip(*((n, s) for n, s in zip(old, strides, strict=True) if n != 1), strict=True) if any(
-        n != 1 for n in old
-    ) else ((), ())
+    old, strides = (
+        zip(*((n, s) for n, s in zip(old, strides, strict=True) if n != 1), strict=True)
+        if any(n != 1 for n in old)
+        else ((), ())
+    )
     found, i, j = [], 0, 0
     new = list(new)
     while j < len(new):

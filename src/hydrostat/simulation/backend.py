@@ -1,6 +1,7 @@
 """Which engine makes the steps: machine code of our own, or XLA."""
 
 import logging
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -11,6 +12,7 @@ import numpy as np
 from hydrostat.errors import InputError, choice
 from hydrostat.native.cache import structure_of
 from hydrostat.simulation.loop import Carry, Loop, Row, one_step, row_of
+from hydrostat.system import System
 
 BACKENDS = ("auto", "native", "xla")
 _LOG = logging.getLogger("hydrostat")
@@ -60,18 +62,45 @@ class NativeRows:
 
 
 def native_rows(backend: str, loop: Loop, carry: Carry, dt: float) -> NativeRows | None:
-    """Rows by machine code, or None where XLA makes them: said in one line of the log, unless it was asked for."""
+    """Rows by machine code; None where XLA makes them."""
+    return _or_none(backend, "run", lambda: NativeRows(loop, carry, dt))
+
+
+def native_call(backend: str, function: Callable, parameters, arguments: tuple, key: tuple, system: System):
+    """function(parameters, arguments) of vectors as machine code; None where XLA works it out.
+
+    **Arguments:** `key`: what tells the function from others of the same parameters.
+    """
+
+    def make():
+        from hydrostat.native.function import Native, key_of
+
+        dynamic, static = eqx.partition(parameters, eqx.is_array)
+
+        def flat(dynamic, arguments):
+            return function(eqx.combine(dynamic, static), arguments)
+
+        side_by_side = system.robot.count if system.robot.equal else 0
+        name = key_of(*key, parameters, arguments)
+        native = Native(flat, dynamic, arguments, side_by_side=side_by_side, key=name)
+        return native.caller(jax.tree.leaves(dynamic))
+
+    return _or_none(backend, "loop", make)
+
+
+def _or_none(backend: str, what: str, make: Callable) -> Any:
+    """What is made, or None where it cannot be: said in one line of the log, unless it was asked for."""
     if choice("backend", backend, BACKENDS) == "xla":
         return None
     try:
         if jax.default_backend() != "cpu":
             raise NotImplementedError(f"arrays are on a {jax.default_backend()}")
-        return NativeRows(loop, carry, dt)
+        return make()
     except Exception as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         if backend == "native":
             raise InputError(f'`backend="native"` cannot run this: {reason}; "auto" takes XLA instead') from error
-        _LOG.warning("no machine code of our own for this run, XLA makes its steps: %s", reason)
+        _LOG.warning("no machine code of our own for this %s, XLA makes its steps: %s", what, reason)
         return None
 
 

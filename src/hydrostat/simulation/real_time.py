@@ -14,6 +14,7 @@ from hydrostat.compiling import as_one_function, compiled
 from hydrostat.errors import DivergedError
 from hydrostat.mechanics.robot import Inputs, Robot, no_inputs
 from hydrostat.mechanics.state import RobotState
+from hydrostat.simulation.backend import native_call
 from hydrostat.stepping.base import AbstractStepper, Stepped, finite
 from hydrostat.stepping.step import advance, default_stepper
 from hydrostat.surroundings.water import Water
@@ -44,10 +45,12 @@ class RealTime:
         state: State | None = None,
         control: Control | None = None,
         drives: str | None = None,
+        backend: str = "auto",
     ):
         """**Arguments:** `dt`: the step [s]; `stepper`: as `default_stepper` says when not given; `state`: where it
         starts, at rest when not given; `control`: what is set besides the commands; `drives`: what a command is, one of
-        tension, length, activation and torque: what the robot has when not given.
+        tension, length, activation and torque: what the robot has when not given; `backend`: "native" for machine code
+        of our own, "xla" for XLA's, "auto" for the first where it can.
         """
         drives = _drive_of(system) if drives is None else errors.choice("drives", drives, _DRIVES)
         self.dt = errors.number("dt", dt, above=0.0, most=1e3)
@@ -66,20 +69,15 @@ class RealTime:
         self.commands = command.size
         """How many numbers a command has."""
 
-        def step(argument):
-            flat, command = argument
+        def step(plant, argument):
+            (system, base, stepper, dt), (flat, command) = plant, argument
             set_to = eqx.tree_at(lambda c: getattr(c, drives), base, to_command(command), is_leaf=lambda x: x is None)
-            state, good, iterations = _step(stepper, system, to_state(flat), set_to, self.dt)
+            state, good, iterations = _step(stepper, system, to_state(flat), set_to, dt)
             return jnp.concatenate([ravel_pytree(state)[0], jnp.stack([good, iterations]).astype(float)])
 
-        shapes = (start, command)
-        try:
-            self._step = compiled(lambda *argument: as_one_function(step, argument), *shapes)
-        except jax.errors.JaxRuntimeError as error:
-            if "UNIMPLEMENTED" not in str(error):
-                raise
-            # Some operation cannot be part of a single function.
-            self._step = compiled(lambda *argument: step(argument), *shapes)
+        plant = (system, base, stepper, jnp.asarray(self.dt))
+        found = native_call(backend, step, plant, (start, command), ("real time", drives, self._first), system)
+        self._step = _by_xla(step, plant, (start, command)) if found is None else found
         self.reset()
 
     def reset(self, state: State | None = None) -> State:
@@ -125,6 +123,17 @@ class RealTime:
             self._flat[first:last].reshape(shape)
             for first, last, shape in zip(ends[:-1], ends[1:], self._shapes, strict=True)
         ]
+
+
+def _by_xla(step, plant, arguments):
+    """The step compiled by XLA, as one machine function where that is possible."""
+    try:
+        return compiled(lambda *argument: as_one_function(lambda own: step(plant, own), argument), *arguments)
+    except jax.errors.JaxRuntimeError as error:
+        if "UNIMPLEMENTED" not in str(error):
+            raise
+        # Some operation cannot be part of a single function.
+        return compiled(lambda *argument: step(plant, argument), *arguments)
 
 
 def _drive_of(system: System) -> str:

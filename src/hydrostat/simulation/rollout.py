@@ -8,11 +8,12 @@ import jax.numpy as jnp
 from jax.core import Tracer
 
 from hydrostat import errors
-from hydrostat.compiling import fast_jit
+from hydrostat.compiling import fast_jit, quick_jit
 from hydrostat.control.base import Constant, Controller, Idle
 from hydrostat.errors import DivergedError
 from hydrostat.results.trajectory import Trajectory
 from hydrostat.sensing import Sensors
+from hydrostat.simulation.backend import native_rows
 from hydrostat.simulation.loop import Loop, Row, first_carry, one_step, row_of
 from hydrostat.stepping.base import AbstractStepper
 from hydrostat.stepping.sdirk2 import SDIRK2
@@ -31,6 +32,7 @@ def rollout(
     stepper: AbstractStepper | None = None,
     sensors: Sensors | None = None,
     memory: Any = None,
+    backend: str = "auto",
 ) -> Trajectory:
     """The motion of a system in some steps of dt [s], as arrays: first the state itself, then a row `every` steps.
 
@@ -39,7 +41,8 @@ def rollout(
 
     **Arguments:** `controller`: what drives it, or a control that is held; `state`: where it starts, at rest when not
     given; `stepper`: as `default_stepper` says when not given; `sensors`: perfect ones when not given; `memory`: of
-    the controller, where a motion before is continued.
+    the controller, where a motion before is continued; `backend`: "native" for machine code of our own, "xla" for
+    XLA's, "auto" for the first where it can. Within `jax.jit`, `jax.vmap` and `jax.grad` it is XLA.
     """
     steps, every = errors.whole("steps", steps, least=1, most=10**9), errors.whole("every", every, least=1, most=10**9)
     if steps % every:
@@ -52,7 +55,12 @@ def rollout(
     if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(arguments)):
         first, rows = _rows(*arguments, dt, steps // every, every)
         return _trajectory(system, first, rows)
-    first, rows = _compiled(*arguments, dt, steps // every, every)
+    carry = _first(loop, state, dt, memory)
+    native = native_rows(backend, loop, carry, dt)
+    if native is None:
+        first, rows = _compiled(*arguments, dt, steps // every, every)
+    else:
+        first, rows = row_of(carry), native(carry, steps // every, every, dt)[1]
     if not bool(rows.good[-1]):
         last = float(state.time) + (int(jnp.argmin(rows.good)) + 1) * every * dt
         raise DivergedError(
@@ -108,6 +116,7 @@ def _rows(loop: Loop, state: State, memory, dt, step: float, rows: int, every: i
 
 
 _compiled = fast_jit(_rows)
+_first = quick_jit(first_carry)
 
 
 def _trajectory(system: System, first: Row, rows: Row) -> Trajectory:
