@@ -8,12 +8,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-import numpy as np
 
-from hydrostat.native.program import Atom, Block, Const, Eqn, Var
-
-
-class Unmappable(Exception):
+class UnmappableError(Exception):
     """An equation does not do the same for every index of an axis."""
 
 
@@ -28,13 +24,74 @@ FREE = "free"
 Axis = Any
 
 ELEMENTWISE = frozenset(
-    "add add_any sub mul div rem neg sign max min pow integer_pow sqrt rsqrt cbrt exp exp2 log log1p expm1 sin cos tan "
-    "tanh asin acos atan atan2 sinh cosh asinh acosh atanh logistic abs floor ceil round is_finite square erf "
-    "eq ne lt le gt ge and or xor not select_n clamp convert_element_type nextafter shift_left shift_right_logical "
-    "shift_right_arithmetic population_count imag copysign".split()
+    [
+        "add",
+        "add_any",
+        "sub",
+        "mul",
+        "div",
+        "rem",
+        "neg",
+        "sign",
+        "max",
+        "min",
+        "pow",
+        "integer_pow",
+        "sqrt",
+        "rsqrt",
+        "cbrt",
+        "exp",
+        "exp2",
+        "log",
+        "log1p",
+        "expm1",
+        "sin",
+        "cos",
+        "tan",
+        "tanh",
+        "asin",
+        "acos",
+        "atan",
+        "atan2",
+        "sinh",
+        "cosh",
+        "asinh",
+        "acosh",
+        "atanh",
+        "logistic",
+        "abs",
+        "floor",
+        "ceil",
+        "round",
+        "is_finite",
+        "square",
+        "erf",
+        "eq",
+        "ne",
+        "lt",
+        "le",
+        "gt",
+        "ge",
+        "and",
+        "or",
+        "xor",
+        "not",
+        "select_n",
+        "clamp",
+        "convert_element_type",
+        "nextafter",
+        "shift_left",
+        "shift_right_logical",
+        "shift_right_arithmetic",
+        "population_count",
+        "imag",
+        "copysign",
+    ]
 )
-_REDUCE = frozenset("reduce_sum reduce_prod reduce_max reduce_min reduce_and reduce_or argmin argmax".split())
-_CUMULATIVE = frozenset("cumsum cumprod cummax cummin".split())
+_REDUCE = frozenset(
+    ["reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_and", "reduce_or", "argmin", "argmax"]
+)
+_CUMULATIVE = frozenset(["cumsum", "cumprod", "cummax", "cummin"])
 
 
 def without(shape: tuple, axis: Axis) -> tuple:
@@ -42,33 +99,16 @@ def without(shape: tuple, axis: Axis) -> tuple:
     return shape if axis is None else (*shape[:axis], *shape[axis + 1 :])
 
 
-def without_axis(eqn: Eqn, axes: list[Axis], wanted: int | None, size: int) -> tuple[list[Axis], list[Axis], Eqn]:
-    """The axes of the inputs, those of the outputs, and the equation of a single index (its inputs are the old ones).
-
-    **Arguments:** `axes`: of the inputs, FREE where it may be chosen; `wanted`: the axis of the first output, where no
-    input has one; `size`: of the axis.
-    """
-    rule = _RULES.get(eqn.name) or (_elementwise if eqn.name in ELEMENTWISE else None)
-    rule = rule or (_reduction if eqn.name in _REDUCE else _cumulative if eqn.name in _CUMULATIVE else None)
-    if rule is None:
-        raise Unmappable(eqn.name)
-    ins, outs, params, blocks = rule(eqn, axes, wanted, size)
-    for atom, axis in zip(eqn.inputs, ins, strict=True):
-        if isinstance(axis, int) and atom.shape[axis] != size:
-            raise Unmappable("another size")
-    outputs = [Var(without(var.shape, axis), var.dtype) for var, axis in zip(eqn.outputs, outs, strict=True)]
-    return ins, outs, Eqn(eqn.name, eqn.inputs, outputs, params, blocks)
-
-
-def _fixed(axes) -> list[int]:
+def fixed(axes) -> list[int]:
+    """The axes that are settled."""
     return [axis for axis in axes if axis is not FREE and axis is not None]
 
 
 def _elementwise(eqn, axes, wanted, size):
-    known = _fixed(axes)
+    known = fixed(axes)
     axis = known[0] if known else wanted
     if axis is None:
-        raise Unmappable("no axis")
+        raise UnmappableError("no axis")
     ins = []
     for atom, own in zip(eqn.inputs, axes, strict=True):
         if not atom.shape:
@@ -78,7 +118,7 @@ def _elementwise(eqn, axes, wanted, size):
         elif own is FREE or own == axis:
             ins.append(axis)
         else:
-            raise Unmappable("axes differ")
+            raise UnmappableError("axes differ")
     return ins, [axis], eqn.params, []
 
 
@@ -90,22 +130,22 @@ def _one(axes) -> Axis:
 def _broadcast(eqn, axes, wanted, size):
     dims, shape, operand = eqn.params["broadcast_dimensions"], eqn.params["shape"], eqn.inputs[0]
     if len(eqn.inputs) > 1:
-        raise Unmappable("sizes that are computed")
+        raise UnmappableError("sizes that are computed")
     own = _one(axes)
     if own is FREE:
         own = None
         if wanted is None:
-            raise Unmappable("no axis")
+            raise UnmappableError("no axis")
         if wanted in dims:
             own = dims.index(wanted)
             if operand.shape[own] != size:
-                raise Unmappable("one row for all")
+                raise UnmappableError("one row for all")
         out = wanted
     elif own is None:
-        raise Unmappable("the same for all")
+        raise UnmappableError("the same for all")
     else:
         if shape[dims[own]] != size:
-            raise Unmappable("another size")
+            raise UnmappableError("another size")
         out = dims[own]
     kept = [d - (d > out) for i, d in enumerate(dims) if i != own]
     params = {**eqn.params, "shape": without(shape, out), "broadcast_dimensions": tuple(kept)}
@@ -137,7 +177,7 @@ def _same_place(old, new, axis, size) -> int:
         if count == before and n == size and prod(new[i + 1 :]) == prod(old[axis + 1 :]):
             return i
         count *= n
-    raise Unmappable("reshaped")
+    raise UnmappableError("reshaped")
 
 
 def _removing(eqn, axes, wanted, size, gone, params):
@@ -147,10 +187,10 @@ def _removing(eqn, axes, wanted, size, gone, params):
     own = _one(axes)
     if own is FREE:
         if wanted is None:
-            raise Unmappable("no axis")
+            raise UnmappableError("no axis")
         own = kept[wanted]
     if own in gone:
-        raise Unmappable("the axis goes")
+        raise UnmappableError("the axis goes")
     return [own], [kept.index(own)] * len(eqn.outputs), params(tuple(d - (d > own) for d in gone)), []
 
 
@@ -167,23 +207,23 @@ def _expand_dims(eqn, axes, wanted, size):
     old = [d for d in range(rank) if d not in dims]
     out = wanted if _one(axes) is FREE else old[_one(axes)]
     if out in dims:
-        raise Unmappable("a new axis")
+        raise UnmappableError("a new axis")
     return [old.index(out)], [out], {"dimensions": tuple(d - (d > out) for d in dims)}, []
 
 
 def _kept(eqn, axes, wanted) -> int:
     """The axis of operations whose result has the axes of their inputs."""
-    known = _fixed(axes)
+    known = fixed(axes)
     axis = known[0] if known else wanted
     if axis is None or any(own not in (FREE, axis) for own in axes):
-        raise Unmappable("axes differ")
+        raise UnmappableError("axes differ")
     return axis
 
 
 def _cumulative(eqn, axes, wanted, size):
     axis, along = _kept(eqn, axes, wanted), eqn.params["axis"]
     if axis == along:
-        raise Unmappable("sums along the axis")
+        raise UnmappableError("sums along the axis")
     return [axis], [axis], {**eqn.params, "axis": along - (along > axis)}, []
 
 
@@ -191,7 +231,7 @@ def _slice(eqn, axes, wanted, size):
     axis, p = _kept(eqn, axes, wanted), eqn.params
     strides = p["strides"] or (1,) * len(p["start_indices"])
     if p["start_indices"][axis] != 0 or p["limit_indices"][axis] != eqn.inputs[0].shape[axis] or strides[axis] != 1:
-        raise Unmappable("cut")
+        raise UnmappableError("cut")
     params = {"start_indices": without(p["start_indices"], axis), "limit_indices": without(p["limit_indices"], axis),
               "strides": without(strides, axis)}  # fmt: skip
     return [axis], [axis], params, []
@@ -199,8 +239,8 @@ def _slice(eqn, axes, wanted, size):
 
 def _dynamic_slice(eqn, axes, wanted, size):
     axis, sizes = _kept(eqn, axes[:1], wanted), eqn.params["slice_sizes"]
-    if sizes[axis] != eqn.inputs[0].shape[axis] or _fixed(axes[1:]):
-        raise Unmappable("cut")
+    if sizes[axis] != eqn.inputs[0].shape[axis] or fixed(axes[1:]):
+        raise UnmappableError("cut")
     rest = [atom for i, atom in enumerate(eqn.inputs[1:]) if i != axis]
     eqn.inputs = [eqn.inputs[0], *rest]
     return [axis, *[None] * len(rest)], [axis], {**eqn.params, "slice_sizes": without(sizes, axis)}, []
@@ -209,19 +249,19 @@ def _dynamic_slice(eqn, axes, wanted, size):
 def _concatenate(eqn, axes, wanted, size):
     axis, along = _kept(eqn, axes, wanted), eqn.params["dimension"]
     if axis == along:
-        raise Unmappable("joined along the axis")
+        raise UnmappableError("joined along the axis")
     return [axis] * len(axes), [axis], {"dimension": along - (along > axis)}, []
 
 
 def _stack(eqn, axes, wanted, size):
-    new, known = eqn.params["axis"], _fixed(axes)
+    new, known = eqn.params["axis"], fixed(axes)
     own = known[0] if known else None
     if own is None:
         if wanted is None or wanted == new:
-            raise Unmappable("stacked")
+            raise UnmappableError("stacked")
         own = wanted - (wanted > new)
     if any(axis not in (FREE, own) for axis in axes):
-        raise Unmappable("axes differ")
+        raise UnmappableError("axes differ")
     out = own + (own >= new)
     return [own] * len(axes), [out], {"axis": new - (new > out)}, []
 
@@ -236,28 +276,28 @@ def _pad(eqn, axes, wanted, size):
     axis = wanted if own is FREE else own
     config = eqn.params["padding_config"]
     if axis is None or tuple(config[axis]) != (0, 0, 0):
-        raise Unmappable("padded")
+        raise UnmappableError("padded")
     return [axis, None], [axis], {"padding_config": without(tuple(config), axis)}, []
 
 
 def _rev(eqn, axes, wanted, size):
     axis, dims = _kept(eqn, axes, wanted), eqn.params["dimensions"]
     if axis in dims:
-        raise Unmappable("reversed")
+        raise UnmappableError("reversed")
     return [axis], [axis], {"dimensions": tuple(d - (d > axis) for d in dims)}, []
 
 
 def _tile(eqn, axes, wanted, size):
     axis, reps = _kept(eqn, axes, wanted), eqn.params["reps"]
     if reps[axis] != 1:
-        raise Unmappable("repeated")
+        raise UnmappableError("repeated")
     return [axis], [axis], {"reps": without(reps, axis)}, []
 
 
 def _iota(eqn, axes, wanted, size):
     p = eqn.params
     if wanted is None or wanted == p["dimension"] or len(eqn.inputs):
-        raise Unmappable("counted")
+        raise UnmappableError("counted")
     along = p["dimension"]
     return [], [wanted], {**p, "shape": without(p["shape"], wanted), "dimension": along - (along > wanted)}, []
 
@@ -275,12 +315,12 @@ def _dot_general(eqn, axes, wanted, size):
     else:
         kind = places[wanted]
     if kind not in places:
-        raise Unmappable("summed")
+        raise UnmappableError("summed")
     out = places.index(kind)
     a = lb[kind[1]] if kind[0] == "b" else kind[1] if kind[0] == "l" else None
     b = rb[kind[1]] if kind[0] == "b" else kind[1] if kind[0] == "r" else None
     if any(own not in (FREE, mine) for own, mine in zip(axes, (a, b), strict=True)):
-        raise Unmappable("axes differ")
+        raise UnmappableError("axes differ")
 
     def shift(dims, gone):
         return tuple(d - (gone is not None and d > gone) for d in dims if d != gone)
@@ -289,140 +329,35 @@ def _dot_general(eqn, axes, wanted, size):
     return [a, b], [out], {**eqn.params, "dimension_numbers": numbers}, []
 
 
-def _scan(eqn, axes, wanted, size):
-    p = eqn.params
-    consts, carry = p["num_consts"], p["num_carry"]
-    if not carry and not any(axes[i] not in (FREE, None) for i in range(consts)):
-        own = _fixed(axes)
-        if (not own and wanted == 0) or (own and all(axis == 0 for axis in own)):
-            # Every turn by itself.
-            if p["length"] != size:
-                raise Unmappable("another length")
-            ins = [None] * consts + [0] * (len(axes) - consts)
-            return ins, [0] * len(eqn.outputs), {"turn": True, "num_consts": consts}, eqn.blocks
-    if not _fixed(axes):
-        raise Unmappable("no axis")
-    # Of inputs along the scan the first axis is that of the turns.
-    ins = [None if axis is FREE else axis for axis in axes]
-    inner = [axis if axis is None or i < consts + carry else axis - 1 for i, axis in enumerate(ins)]
-    if any(axis == -1 for axis in inner):
-        raise Unmappable("along the scan")
-    block, inner, outer = _loop_axes(eqn.blocks[0], inner, slice(consts, consts + carry), slice(0, carry), size)
-    ins = [axis if axis is None or i < consts + carry else axis + 1 for i, axis in enumerate(inner)]
-    outs = [axis if axis is None or i < carry else axis + 1 for i, axis in enumerate(outer)]
-    if any(axis is None for axis in outs[carry:]):
-        raise Unmappable("the same for all")
-    return _some(ins), outs, p, [block]
-
-
-def _loop_axes(block, inner, into, out, size) -> tuple[Block, list, list]:
-    """The block of a loop without an axis, by trial: what is carried has the same axis before and after a turn."""
-    inner = list(inner)
-    places = list(zip(range(*into.indices(len(inner))), range(*out.indices(len(block.outputs))), strict=True))
-    for _ in range(len(inner) + 2):
-        wanted: list = [None] * len(block.outputs)
-        for a, b in places:
-            wanted[b] = inner[a]
-        found, wished, outer = block_without_axis(block, inner, size, wanted)
-        if wished is not None:
-            index, axis = wished
-            inner[index] = axis
-            continue
-        changed = False
-        for a, b in places:
-            if inner[a] is None and outer[b] is not None:
-                inner[a], changed = outer[b], True
-            elif inner[a] != outer[b]:
-                raise Unmappable("carried along another axis")
-        if not changed:
-            return found, inner, outer
-    raise Unmappable("no end of axes")
-
-
-def _while(eqn, axes, wanted, size):
-    if not _fixed(axes):
-        raise Unmappable("no axis")
-    nt, nb = eqn.params["cond_nconsts"], eqn.params["body_nconsts"]
-    test, body = eqn.blocks
-    ins = [None if axis is FREE else axis for axis in axes]
-    of_test, of_body = ins[:nt], ins[nt:]
-    for _ in range(len(ins) + 2):
-        carried = slice(nb, len(of_body))
-        body_block, of_body, _ = _loop_axes(body, of_body, carried, slice(0, len(body.outputs)), size)
-        test_block, wished, verdict = block_without_axis(test, [*of_test, *of_body[nb:]], size)
-        if wished is None:
-            break
-        index, axis = wished
-        if index < nt:
-            of_test[index] = axis
-        else:
-            of_body[nb + index - nt] = axis
-    else:
-        raise Unmappable("no end of axes")
-    # Of a condition with axes each entry guards its own part of what is carried.
-    if verdict[0] is not None and any(axis != verdict[0] for axis in of_body[nb:]):
-        raise Unmappable("a condition along another axis")
-    return _some([*of_test, *of_body]), of_body[nb:], eqn.params, [test_block, body_block]
-
-
-def _cond(eqn, axes, wanted, size):
-    if axes[0] not in (FREE, None) or not _fixed(axes):
-        raise Unmappable("no axis")
-    ins = [None if axis is FREE else axis for axis in axes[1:]]
-    outs: list = [None] * len(eqn.outputs)
-    for _ in range(len(ins) + len(outs) + 2):
-        blocks, again = [], False
-        for branch in eqn.blocks:
-            block, wished, outer = block_without_axis(branch, ins, size, outs)
-            if wished is not None:
-                ins[wished[0]], again = wished[1], True
-                break
-            if outs != outer:
-                outs, again = outer, True
-            blocks.append(block)
-        if not again:
-            break
-    else:
-        raise Unmappable("branches differ")
-    return _some([None, *ins]), outs, eqn.params, blocks
-
-
-def _some(ins):
-    if not _fixed(ins):
-        raise Unmappable("no axis")
-    return ins
-
-
 def _gather(eqn, axes, wanted, size):
     numbers, sizes = eqn.params["dimension_numbers"], eqn.params["slice_sizes"]
-    operand, indices = eqn.inputs
+    operand = eqn.inputs[0]
     rank = len(eqn.outputs[0].shape)
     batch = [d for d in range(rank) if d not in numbers.offset_dims]
     own, at = axes
     inner = [d for d in range(len(operand.shape))
              if d not in numbers.collapsed_slice_dims and d not in numbers.operand_batching_dims]  # fmt: skip
     if own is FREE and at is FREE:
-        raise Unmappable("indexed")
+        raise UnmappableError("indexed")
     params = {**eqn.params}
     if at is not FREE and at is not None:
         if at in numbers.start_indices_batching_dims:
             place = numbers.operand_batching_dims[numbers.start_indices_batching_dims.index(at)]
             if own not in (FREE, place):
-                raise Unmappable("axes differ")
+                raise UnmappableError("axes differ")
             own = place
         elif own not in (FREE, None):
-            raise Unmappable("axes differ")
+            raise UnmappableError("axes differ")
         else:
             own = None
         out = batch[at]
+    elif own in numbers.operand_batching_dims:
+        at = numbers.start_indices_batching_dims[numbers.operand_batching_dims.index(own)]
+        out = batch[at]
     else:
-        if own in numbers.operand_batching_dims:
-            at = numbers.start_indices_batching_dims[numbers.operand_batching_dims.index(own)]
-            out = batch[at]
-        else:
-            if own not in inner or sizes[own] != operand.shape[own] or own in numbers.start_index_map:
-                raise Unmappable("indexed along the axis")
-            at, out = None, numbers.offset_dims[inner.index(own)]
+        if own not in inner or sizes[own] != operand.shape[own] or own in numbers.start_index_map:
+            raise UnmappableError("indexed along the axis")
+        at, out = None, numbers.offset_dims[inner.index(own)]
 
     def shift(dims, gone):
         return tuple(d - (gone is not None and d > gone) for d in dims if gone is None or d != gone)
@@ -438,141 +373,12 @@ def _gather(eqn, axes, wanted, size):
     return [own, at], [out], params, []
 
 
-_RULES = {
+RULES = {
     "broadcast_in_dim": _broadcast, "transpose": _transpose, "reshape": _reshape, "squeeze": _squeeze,
     "expand_dims": _expand_dims, "slice": _slice, "dynamic_slice": _dynamic_slice, "concatenate": _concatenate,
     "stack": _stack, "unstack": _unstack, "pad": _pad, "rev": _rev, "tile": _tile, "iota": _iota,
-    "dot_general": _dot_general, "scan": _scan, "while": _while, "cond": _cond, "gather": _gather,
+    "dot_general": _dot_general, "gather": _gather,
+    **dict.fromkeys(ELEMENTWISE, _elementwise), **dict.fromkeys(_REDUCE, _reduction),
+    **dict.fromkeys(_CUMULATIVE, _cumulative),
 }  # fmt: skip
-
-
-class Rows:
-    """Values of a block at a single index of an axis.
-
-    What has no axis, and is needed with one, is made so from what it was made of: zeros of every index are zeros.
-    """
-
-    def __init__(self, size: int, outside):
-        self.size, self.outside = size, outside
-        self.inner: dict[int, tuple[Atom, Axis]] = {}
-        self.made: dict[int, Eqn] = {}
-        """Equations without the axis, by their results."""
-        self.eqns: list[Eqn] = []
-        self.copies: dict[tuple[int, int], Atom] = {}
-
-    def axis(self, atom: Atom) -> Axis:
-        """The axis that a value has, None for none."""
-        return None if isinstance(atom, Const) else self.inner.get(id(atom), (atom, None))[1]
-
-    def add(self, eqn: Eqn, wanted: int | None = None, axes: list | None = None) -> None:
-        """One more equation, of a single index."""
-        axes = [FREE if self.axis(atom) is None else self.axis(atom) for atom in eqn.inputs] if axes is None else axes
-        copy = Eqn(eqn.name, list(eqn.inputs), eqn.outputs, eqn.params, eqn.blocks)
-        ins, outs, new = without_axis(copy, axes, wanted, self.size)
-        new.inputs = [self.at(atom, axis) for atom, axis in zip(copy.inputs, ins, strict=True)]
-        if any(axis is None for axis in outs):
-            raise Unmappable("the same for all")
-        self.inner.update((id(a), (b, axis)) for a, b, axis in zip(eqn.outputs, new.outputs, outs, strict=True))
-        self.append(new)
-
-    def append(self, new: Eqn) -> None:
-        """An equation of a single index; of a loop over the indices its body."""
-        if not new.params.get("turn"):
-            self.eqns.append(new)
-            return
-        (body,) = new.blocks
-        env = {id(var): atom for var, atom in zip(body.inputs, new.inputs, strict=True)}
-        for eqn in body.eqns:
-            inputs = [env.get(id(atom), atom) for atom in eqn.inputs]
-            self.eqns.append(Eqn(eqn.name, inputs, eqn.outputs, eqn.params, eqn.blocks))
-        for var, atom in zip(new.outputs, body.outputs, strict=True):
-            self.eqns.append(Eqn("same", [env.get(id(atom), atom)], [var]))
-
-    def at(self, atom: Atom, axis: Axis) -> Atom:
-        """A value at the index, its axis being this one; None: the same for all."""
-        inner, own = (atom, None) if isinstance(atom, Const) else self.inner.get(id(atom), (atom, None))
-        if isinstance(axis, Single) and own is None:
-            if isinstance(inner, Const):
-                return Const(np.squeeze(inner.value, axis.axis))
-            out = Var(without(atom.shape, axis.axis), atom.dtype)
-            self.eqns.append(Eqn("squeeze", [inner], [out], {"dimensions": (axis.axis,)}))
-            return out
-        if own is not None or axis is None:
-            if own != axis:
-                raise Unmappable("axes differ")
-            return inner
-        if atom.shape[axis] != self.size:
-            raise Unmappable("another size")
-        key = (id(atom), axis)
-        if key not in self.copies:
-            self.copies[key] = self._copy(atom, axis)
-        return self.copies[key]
-
-    def _copy(self, atom: Atom, axis: int) -> Atom:
-        if isinstance(atom, Const):
-            first = np.take(atom.value, 0, axis)
-            if np.array_equal(atom.value, np.broadcast_to(np.expand_dims(first, axis), atom.shape)):
-                return Const(first)
-            return self.outside(atom, axis)
-        eqn = self.made.get(id(atom))
-        if eqn is None:
-            return self.outside(atom, axis)
-        try:
-            return self._made_again(eqn, axis)
-        except Unmappable:
-            return self.outside(atom, axis)
-
-    def _made_again(self, eqn: Eqn, axis: int) -> Atom:
-        """The result of an equation without the axis, with it."""
-        if len(eqn.outputs) > 1:
-            raise Unmappable("several results")
-        copy = Eqn(eqn.name, list(eqn.inputs), eqn.outputs, eqn.params, eqn.blocks)
-        ins, outs, new = without_axis(copy, [FREE] * len(eqn.inputs), axis, self.size)
-        if outs != [axis]:
-            raise Unmappable("axes differ")
-        new.inputs = [self.at(one, own) for one, own in zip(copy.inputs, ins, strict=True)]
-        self.append(new)
-        return new.outputs[0]
-
-
-class _Wish(Exception):
-    """An input of a block has to have an axis."""
-
-
-def block_without_axis(block: Block, axes: list, size: int, wanted: list | None = None):
-    """The block of a single index; or which input would have to have which axis; and the axes of its outputs.
-
-    **Arguments:** `wanted`: axes that outputs shall have; None for those that they have by themselves.
-    """
-    index = {id(var): i for i, var in enumerate(block.inputs)}
-
-    def outside(atom, axis):
-        if id(atom) not in index:
-            raise Unmappable("computed within, the same for all")
-        raise _Wish(index[id(atom)], axis)
-
-    rows = Rows(size, outside)
-    inputs = []
-    for var, axis in zip(block.inputs, axes, strict=True):
-        inner = Var(without(var.shape, axis), var.dtype)
-        rows.inner[id(var)] = (inner, axis)
-        inputs.append(inner)
-    try:
-        for eqn in block.eqns:
-            if all(rows.axis(atom) is None for atom in eqn.inputs):
-                own = [atom if isinstance(atom, Const) else rows.inner.get(id(atom), (atom,))[0] for atom in eqn.inputs]
-                if eqn.name in ("scan", "while", "cond"):
-                    # It would be done for all, beside what differs: better the whole by itself.
-                    raise Unmappable("a loop that is the same for all")
-                rows.eqns.append(Eqn(eqn.name, own, eqn.outputs, eqn.params, eqn.blocks))
-                rows.made.update((id(var), eqn) for var in eqn.outputs)
-            else:
-                rows.add(eqn)
-        outs = []
-        for atom, axis in zip(block.outputs, wanted or [None] * len(block.outputs), strict=True):
-            own = rows.axis(atom)
-            axis = own if axis is None else axis
-            outs.append((rows.at(atom, axis), axis))
-    except _Wish as wish:
-        return None, wish.args, None
-    return Block(inputs, rows.eqns, [atom for atom, _ in outs]), None, [axis for _, axis in outs]
+"""Of an equation, the axes of its inputs, the wanted one and its size: the axes of inputs and results, parameters."""

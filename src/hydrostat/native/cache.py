@@ -1,8 +1,8 @@
 """Compiled code kept on disk, so that a second start neither traces nor compiles.
 
-Entries are keyed by what the code depends on: the program's own source, the versions of JAX and LLVM, the processor, and
-the structure of what is computed. The folder belongs to the user alone and is bounded in size; an entry that is damaged,
-or belongs to somebody else, is not used.
+Entries are keyed by what the code depends on: the program's own source, the versions of JAX and LLVM, the processor,
+and the structure of what is computed. The folder belongs to the user alone and is bounded in size; an entry that is
+damaged, or belongs to somebody else, is not used.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ _MOST_BYTES = 200 * 2**20
 _DIGEST = 32
 
 
-class NoKey(Exception):
+class NoKeyError(Exception):
     """What is computed cannot be told by a key."""
 
 
@@ -102,8 +102,8 @@ def _text(part: Any) -> str:
         return repr(part)
     leaves, structure = jax.tree.flatten(part)
     for node in _classes(part):
-        if not node.__module__.split(".")[0] in ("hydrostat", "builtins", "jax", "jaxlib", "numpy"):
-            raise NoKey(f"{node.__qualname__} is not this program's own")
+        if node.__module__.split(".")[0] not in ("hydrostat", "builtins", "jax", "jaxlib", "numpy"):
+            raise NoKeyError(f"{node.__qualname__} is not this program's own")
     said = [str(structure)]
     for leaf in leaves:
         if eqx.is_array(leaf) or isinstance(leaf, np.ndarray):
@@ -112,7 +112,7 @@ def _text(part: Any) -> str:
             said.append(_named(leaf))
     text = "\n".join(said)
     if " at 0x" in text:
-        raise NoKey("a function without a name")
+        raise NoKeyError("a function without a name")
     return text
 
 
@@ -120,12 +120,12 @@ def _named(leaf: Any) -> str:
     """A leaf that is no array."""
     if isinstance(leaf, types.FunctionType):
         if leaf.__closure__ or leaf.__module__.split(".")[0] != "hydrostat" or "<" in leaf.__qualname__:
-            raise NoKey(f"the function {leaf.__qualname__}")
+            raise NoKeyError(f"the function {leaf.__qualname__}")
         return f"{leaf.__module__}.{leaf.__qualname__}"
     if isinstance(leaf, str | int | float | bool | None):
         return repr(leaf)
     if not type(leaf).__module__.startswith("hydrostat"):
-        raise NoKey(f"a {type(leaf).__qualname__}")
+        raise NoKeyError(f"a {type(leaf).__qualname__}")
     return f"{type(leaf).__module__}.{type(leaf).__qualname__} {leaf!r}"
 
 

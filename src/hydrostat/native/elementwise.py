@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 
-from hydrostat.native.emitter import Emitter, is_float, kind_of, known
+from hydrostat.native.emitter import Emitter
 from hydrostat.native.functions import exponential, sine
-from hydrostat.native.program import Eqn, NotLowered
+from hydrostat.native.program import Eqn, NotLoweredError
+from hydrostat.native.values import is_float, kind_of, known
 
 _COMPARE = frozenset(("eq", "ne", "lt", "le", "gt", "ge"))
 _LIBRARY = {
@@ -16,7 +17,7 @@ _LIBRARY = {
 }  # fmt: skip
 
 
-def scalar(e: Emitter, eqn: Eqn):
+def scalar(e: Emitter, eqn: Eqn):  # noqa: PLR0912 (a list of names)
     """The function of single numbers that an equation applies to every entry."""
     name, p = eqn.name, eqn.params
     dtype = np.dtype(eqn.inputs[0].dtype)
@@ -63,7 +64,7 @@ def scalar(e: Emitter, eqn: Eqn):
         op = {"shift_left": "shl", "shift_right_logical": "lshr", "shift_right_arithmetic": "ashr"}[name]
         return lambda a, b: e.shift(op, kind, a, b)
     if not is_float(kind):
-        raise NotLowered(f"{name} of whole numbers")
+        raise NotLoweredError(f"{name} of whole numbers")
     if name == "sqrt":
         return lambda a: math.sqrt(a) if known(a) else e.intrinsic("sqrt", kind, a)
     if name == "rsqrt":
@@ -81,7 +82,7 @@ def scalar(e: Emitter, eqn: Eqn):
         return lambda a: e.div(kind, 1.0, e.add(kind, 1.0, _exp(e, kind, e.neg(kind, a))))
     if name in _LIBRARY and kind == "double":
         return lambda *args: e.library(_LIBRARY[name], kind, *args)
-    raise NotLowered(name)
+    raise NotLoweredError(name)
 
 
 def extreme(e: Emitter, name: str, kind: str, a, b, signed: bool = True):

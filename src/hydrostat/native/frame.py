@@ -14,6 +14,7 @@ class Space:
 
     @property
     def end(self) -> int:
+        """Where it ends."""
         return self.start + self.size
 
 

@@ -8,13 +8,14 @@ import jax
 import numpy as np
 
 from hydrostat.native import cache
-from hydrostat.native.emitter import Emitter, Mem, kind_of
+from hydrostat.native.emitter import Emitter
 from hydrostat.native.hoisting import hoisted, split
 from hydrostat.native.lowering import Lowering
 from hydrostat.native.machine import Machine, compiled, processor
 from hydrostat.native.order import ordered
 from hydrostat.native.packing import SLACK, Packing
 from hydrostat.native.program import Block, trace
+from hydrostat.native.values import Mem, kind_of
 
 WIDTH = 8
 """Lanes of a vector: one register of AVX-512, two of AVX2, four of SSE2 and NEON."""
@@ -204,5 +205,5 @@ def key_of(*parts) -> str | None:
     """The key of an entry on disk; None where what is computed cannot be told by one."""
     try:
         return cache.key_of(processor(), *parts)
-    except cache.NoKey:
+    except cache.NoKeyError:
         return None

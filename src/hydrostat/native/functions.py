@@ -4,7 +4,8 @@ Arguments are reduced after Cody and Waite; the polynomials of sine and cosine a
 the exponential is Taylor's. Errors are some units in the last place for arguments up to a million.
 """
 
-from hydrostat.native.emitter import Emitter, Entry, known
+from hydrostat.native.emitter import Emitter
+from hydrostat.native.values import Entry, known
 
 _SIN = (-1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
         2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10)  # fmt: skip

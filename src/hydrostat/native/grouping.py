@@ -9,7 +9,8 @@ are there by then.
 from dataclasses import dataclass, field
 from math import prod
 
-from hydrostat.native.axes import FREE, Rows, Unmappable
+from hydrostat.native.axes import FREE, UnmappableError
+from hydrostat.native.mapped import Rows
 from hydrostat.native.program import Atom, Block, Const, Eqn, Var
 
 SUMS = frozenset(("reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_and", "reduce_or"))
@@ -173,7 +174,7 @@ class _Planner:
         mark = len(rows.eqns), len(group.inputs), dict(rows.copies)
         try:
             rows.add(eqn, wanted, axes)
-        except Unmappable:
+        except UnmappableError:
             del rows.eqns[mark[0] :], group.inputs[mark[1] :]
             rows.copies = mark[2]
             return False

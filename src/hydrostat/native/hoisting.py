@@ -14,9 +14,8 @@ def hoisted(block: Block) -> Block:
     """The block with equations moved out of its loops."""
     eqns: list[Eqn] = []
     for eqn in block.eqns:
-        before, eqn = _hoisted(eqn)
-        eqns += before
-        eqns.append(eqn)
+        before, rest = _hoisted(eqn)
+        eqns += [*before, rest]
     return Block(block.inputs, eqns, block.outputs)
 
 

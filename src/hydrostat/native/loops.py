@@ -7,9 +7,9 @@ in any of them, and lanes that have ended keep what they have.
 
 import numpy as np
 
-from hydrostat.native.emitter import Mem, kind_of, known
-from hydrostat.native.program import Block, Const, Eqn, NotLowered
+from hydrostat.native.program import Block, Const, Eqn, NotLoweredError
 from hydrostat.native.table import Table
+from hydrostat.native.values import Mem, kind_of, known
 
 FEW = 40
 """Arrays of so many entries are carried in places of their own."""
@@ -48,32 +48,39 @@ class Loops:
         return self.places(shape, kind, vec) if few else self.buffer(shape, kind, vec)
 
     def from_home(self, home, kind: str, vec: bool):
+        """The value that is kept in a home."""
         return home if isinstance(home, Mem) else self.from_places(home, kind, vec)
 
     def bring_home(self, homes: list, values: list, kinds: list, vecs: list, masks: list) -> None:
         """Put values into their homes, all of them read before any is written."""
         own = {home.buffer for home in homes if isinstance(home, Mem)}
-        ready = []
-        for home, value, kind in zip(homes, values, kinds, strict=True):
-            if isinstance(home, Mem):
-                if isinstance(value, Mem) and not self.one_place(value, home) and value.buffer in own:
-                    copy = self.buffer(value.shape, kind, value.vec)
-                    self.put(copy, value)
-                    value = copy
-            else:
-                value = self.entries(value)
-            ready.append(value)
+        ready = [
+            self._read_before(home, value, kind, own) for home, value, kind in zip(homes, values, kinds, strict=True)
+        ]
         for home, value, kind, vec, mask in zip(homes, ready, kinds, vecs, masks, strict=True):
-            if isinstance(home, Mem):
-                if not (isinstance(value, Mem) and self.one_place(value, home)):
-                    self.put(home, value, mask)
-            else:
-                if not (known(mask) and mask):
-                    old = self.from_places(home, kind, vec)
-                    flat = zip(old.reshape(-1), value.reshape(-1), strict=True)
-                    chosen = [self.e.select(kind, mask, a, b) for a, b in flat]
-                    value = np.array([*chosen, None], object)[:-1].reshape(home.shape)
-                self.keep_in(home, value, kind, vec)
+            if not isinstance(home, Mem):
+                self.keep_in(home, self._where(mask, home, value, kind, vec), kind, vec)
+            elif not (isinstance(value, Mem) and self.one_place(value, home)):
+                self.put(home, value, mask)
+
+    def _read_before(self, home, value, kind: str, written: set):
+        """A value that will stay the same when homes are written."""
+        if not isinstance(home, Mem):
+            return self.entries(value)
+        if isinstance(value, Mem) and not self.one_place(value, home) and value.buffer in written:
+            copy = self.buffer(value.shape, kind, value.vec)
+            self.put(copy, value)
+            return copy
+        return value
+
+    def _where(self, mask, home: np.ndarray, value: np.ndarray, kind: str, vec: bool) -> np.ndarray:
+        """A value where a mask holds, and what is at home where it does not."""
+        if known(mask) and mask:
+            return value
+        old = self.from_places(home, kind, vec)
+        flat = zip(old.reshape(-1), value.reshape(-1), strict=True)
+        chosen = [self.e.select(kind, mask, a, b) for a, b in flat]
+        return np.array([*chosen, None], object)[:-1].reshape(home.shape)
 
     def varying(self, block: Block, flags: list[bool]) -> list[bool]:
         """Which outputs of a block differ from lane to lane, by which inputs do."""
@@ -127,7 +134,7 @@ class Loops:
 
     # Loops.
 
-    def do_while(self, eqn: Eqn):
+    def _do_while(self, eqn: Eqn):
         e, p = self.e, eqn.params
         nt, nb = p["cond_nconsts"], p["body_nconsts"]
         test, body = eqn.blocks
@@ -187,11 +194,11 @@ class Loops:
             found.append(out)
         return found
 
-    def do_scan(self, eqn: Eqn):
+    def _do_scan(self, eqn: Eqn):
         p = eqn.params
         n, consts, carried = p["length"], p["num_consts"], p["num_carry"]
         (body,) = eqn.blocks
-        if n <= 2 and weight(body) <= LIGHT or n <= 1:
+        if (n <= 2 and weight(body) <= LIGHT) or n <= 1:
             return self._unrolled(eqn, [self.read(atom) for atom in eqn.inputs])
         given = [self.read(atom, table=i >= consts + carried) for i, atom in enumerate(eqn.inputs)]
         fixed, init, rows = given[:consts], given[consts : consts + carried], given[consts + carried :]
@@ -240,7 +247,7 @@ class Loops:
 
     # Branches.
 
-    def do_cond(self, eqn: Eqn):
+    def _do_cond(self, eqn: Eqn):
         e = self.e
         which = self.entries(self.read(eqn.inputs[0])).item()
         kind = kind_of(eqn.inputs[0].dtype)
@@ -314,4 +321,4 @@ def is_light(eqn: Eqn) -> bool:
     return sum(weight(block) for block in eqn.blocks) <= LIGHT and all(np.prod(var.shape) <= FEW for var in eqn.outputs)
 
 
-__all__ = ["Loops", "NotLowered", "is_light"]
+__all__ = ["Loops", "NotLoweredError", "is_light"]

@@ -1,7 +1,8 @@
 """The order of instructions within a block: each where it is needed.
 
-Written as the equations come, values wait for their use in memory, since registers are few. Here what a store or a branch
-needs is computed before it, depth first, the longest chain first. Loads stay before stores that may overwrite them.
+Written as the equations come, values wait for their use in memory, since registers are few. Here what a store or a
+branch needs is computed before it, depth first, the longest chain first. Loads stay before stores that may overwrite
+them.
 """
 
 import re
@@ -28,33 +29,40 @@ def ordered(lines: list[str], spaces: dict[str, tuple[int, int]]) -> list[str]:
     return found + _block(block, roots, spaces)
 
 
-def _block(lines: list[str], roots: dict[str, str], spaces: dict) -> list[str]:
-    defined: dict[str, int] = {}
-    uses: list[list[int]] = []
-    acting: list[int] = []
-    loads: list[tuple[int, str]] = []
-    stored: dict[int, str | None] = {}
-    depth: list[int] = []
-    for i, line in enumerate(lines):
-        names = _NAME.findall(line)
-        text = line.lstrip()
-        own = text.startswith("%")
-        if own:
-            name, names = names[0], names[1:]
-            if " = getelementptr " in line:
-                roots[name] = roots.get(names[0], names[0])
+class _Block:
+    """The instructions of a block: what each needs, and what it does to memory."""
+
+    def __init__(self, lines: list[str], roots: dict[str, str]):
+        self.uses: list[list[int]] = []
+        self.depth: list[int] = []
+        self.acting: list[int] = []
+        """Instructions that do something, in their order."""
+        self.loads: list[tuple[int, str]] = []
+        self.stored: dict[int, str | None] = {}
+        """What instructions write to; None for anything."""
+        defined: dict[str, int] = {}
+        for i, line in enumerate(lines):
+            names = _NAME.findall(line)
+            text = line.lstrip()
+            own = names.pop(0) if text.startswith("%") else None
+            if own is None:
+                self.acting.append(i)
+                if text.startswith("store "):
+                    self.stored[i] = roots.get(names[-1], names[-1])
+                elif text.startswith("call "):
+                    self.stored[i] = None
+            elif " = getelementptr " in line:
+                roots[own] = roots.get(names[0], names[0])
             elif " = load " in line:
-                loads.append((i, roots.get(names[0], names[0])))
-        else:
-            acting.append(i)
-            if text.startswith("store "):
-                stored[i] = roots.get(names[-1], names[-1])
-            elif text.startswith("call "):
-                stored[i] = None
-        uses.append([defined[n] for n in names if n in defined])
-        depth.append(1 + max((depth[k] for k in uses[-1]), default=0))
-        if own:
-            defined[name] = i
+                self.loads.append((i, roots.get(names[0], names[0])))
+            self.uses.append([defined[n] for n in names if n in defined])
+            self.depth.append(1 + max((self.depth[k] for k in self.uses[-1]), default=0))
+            if own is not None:
+                defined[own] = i
+
+
+def _block(lines: list[str], roots: dict[str, str], spaces: dict) -> list[str]:
+    block = _Block(lines, roots)
     if len(lines) < _SHORT:
         return lines
     done = [False] * len(lines)
@@ -72,24 +80,21 @@ def _block(lines: list[str], roots: dict[str, str], spaces: dict) -> list[str]:
                 continue
             stack.append((k, True))
             # The last on the stack is done first.
-            stack += [(n, False) for n in sorted(uses[k], key=depth.__getitem__) if not done[n]]
+            stack += [(n, False) for n in sorted(block.uses[k], key=block.depth.__getitem__) if not done[n]]
 
-    for i in acting:
-        if i in stored:
-            own = stored[i]
-            for k, root in loads:
-                if k > i:
-                    break
-                if not done[k] and (own is None or _same(own, root, spaces)):
+    for i in block.acting:
+        if i in block.stored:
+            own = block.stored[i]
+            for k, root in block.loads:
+                if k < i and not done[k] and (own is None or _same(own, root, spaces)):
                     put(k)
-        elif i == acting[-1]:
+        elif i == block.acting[-1]:
             for k in range(len(lines)):
-                if k != i and not done[k]:
+                if k != i:
                     put(k)
         put(i)
     for k in range(len(lines)):
-        if not done[k]:
-            put(k)
+        put(k)
     return [lines[k] for k in order]
 
 

@@ -12,7 +12,7 @@ import jax.extend.core as jex
 import numpy as np
 
 
-class NotLowered(Exception):
+class NotLoweredError(Exception):
     """Something has no machine code of our own; XLA must do it."""
 
 
@@ -32,10 +32,12 @@ class Const:
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """The size of each axis."""
         return self.value.shape
 
     @property
     def dtype(self) -> np.dtype:
+        """The type of its numbers."""
         return self.value.dtype
 
 
@@ -119,7 +121,7 @@ def _dtype(aval) -> np.dtype:
     try:
         return np.dtype(aval.dtype)
     except TypeError:
-        raise NotLowered(f"values of type {aval.dtype}") from None
+        raise NotLoweredError(f"values of type {aval.dtype}") from None
 
 
 def _platform(platforms) -> int:
@@ -127,7 +129,7 @@ def _platform(platforms) -> int:
     for index, names in enumerate(platforms):
         if names is None or "cpu" in names:
             return index
-    raise NotLowered("an operation without an implementation for CPUs")
+    raise NotLoweredError("an operation without an implementation for CPUs")
 
 
 def _inlined(closed, read, eqns) -> list[Atom]:
@@ -166,10 +168,9 @@ def _pruned(block: Block, inputs: list[bool], outputs: list[bool], memo: dict) -
         keep = [id(var) in needed for var in eqn.outputs]
         if not any(keep):
             continue
-        if eqn.blocks:
-            eqn = _pruned_equation(eqn, keep, memo)
-        needed.update(id(atom) for atom in eqn.inputs)
-        eqns.append(eqn)
+        kept_eqn = _pruned_equation(eqn, keep, memo) if eqn.blocks else eqn
+        needed.update(id(atom) for atom in kept_eqn.inputs)
+        eqns.append(kept_eqn)
     return Block(_chosen(block.inputs, inputs), eqns[::-1], kept)
 
 

@@ -4,9 +4,9 @@ from math import prod
 
 import numpy as np
 
-from hydrostat.native.emitter import Mem, Val, bytes_of, kind_of, known
-from hydrostat.native.program import Eqn, NotLowered
+from hydrostat.native.program import Eqn, NotLoweredError
 from hydrostat.native.table import Table
+from hydrostat.native.values import Mem, Val, bytes_of, kind_of, known
 
 
 class Shaping:
@@ -26,9 +26,9 @@ class Shaping:
             if found is not None:
                 return found
             value = self.read(eqn.inputs[0])
-        return getattr(self, f"view_{eqn.name}")(eqn, value)
+        return getattr(self, f"_view_{eqn.name}")(eqn, value)
 
-    def view_broadcast_in_dim(self, eqn: Eqn, value):
+    def _view_broadcast_in_dim(self, eqn: Eqn, value):
         shape, dims = eqn.params["shape"], eqn.params["broadcast_dimensions"]
         long = self.axis_of(shape) is not None and prod(shape) > 36
         if isinstance(value, np.ndarray) and not long:
@@ -44,23 +44,23 @@ class Shaping:
             strides[d] = s if n == shape[d] and n > 1 else 0
         return mem.part(shape, strides)
 
-    def view_transpose(self, eqn: Eqn, value):
+    def _view_transpose(self, eqn: Eqn, value):
         perm = eqn.params["permutation"]
         if isinstance(value, np.ndarray):
             return value.transpose(perm)
         return value.part([value.shape[p] for p in perm], [value.strides[p] for p in perm])
 
-    def view_squeeze(self, eqn: Eqn, value):
+    def _view_squeeze(self, eqn: Eqn, value):
         gone = eqn.params["dimensions"]
         kept = [i for i in range(len(value.shape)) if i not in gone]
         if isinstance(value, np.ndarray):
             return value.reshape([value.shape[i] for i in kept])
         return value.part([value.shape[i] for i in kept], [value.strides[i] for i in kept])
 
-    def view_expand_dims(self, eqn: Eqn, value):
-        return self.view_reshape(eqn, value)
+    def _view_expand_dims(self, eqn: Eqn, value):
+        return self._view_reshape(eqn, value)
 
-    def view_slice(self, eqn: Eqn, value):
+    def _view_slice(self, eqn: Eqn, value):
         p = eqn.params
         start, stop = p["start_indices"], p["limit_indices"]
         step = p["strides"] or (1,) * len(start)
@@ -70,14 +70,14 @@ class Shaping:
         strides = [s * k for s, k in zip(value.strides, step, strict=True)]
         return value.part(eqn.outputs[0].shape, strides, offset)
 
-    def view_rev(self, eqn: Eqn, value):
+    def _view_rev(self, eqn: Eqn, value):
         dims = eqn.params["dimensions"]
         if isinstance(value, np.ndarray):
             return np.flip(value, dims)
         offset = sum((value.shape[d] - 1) * value.strides[d] for d in dims)
         return value.part(value.shape, [-s if d in dims else s for d, s in enumerate(value.strides)], offset)
 
-    def view_reshape(self, eqn: Eqn, value):
+    def _view_reshape(self, eqn: Eqn, value):
         shape = eqn.outputs[0].shape
         if isinstance(value, np.ndarray):
             return value.reshape(shape)
@@ -116,13 +116,15 @@ class Shaping:
     def _view(self, eqn: Eqn):
         return [self.view(eqn)]
 
-    do_broadcast_in_dim = do_transpose = do_squeeze = do_expand_dims = do_slice = do_rev = do_reshape = do_iota = _view
+    _do_broadcast_in_dim = _do_transpose = _do_squeeze = _do_expand_dims = _do_slice = _do_rev = _do_reshape = (
+        _do_iota
+    ) = _view
 
     def _assembled(self, eqn: Eqn, parts: list, fill=None):
         """An array made of parts: (value, place as slices)."""
         out = eqn.outputs[0]
         long = self.axis_of(out.shape) is not None
-        if not long or all(isinstance(value, np.ndarray) for value, _ in parts) and prod(out.shape) <= 64:
+        if not long or (all(isinstance(value, np.ndarray) for value, _ in parts) and prod(out.shape) <= 64):
             found = np.empty(out.shape, object)
             if fill is not None:
                 found[...] = fill
@@ -145,7 +147,7 @@ class Shaping:
                 self.put(mem.part(value.shape, strides, offset), value)
         return mem
 
-    def do_concatenate(self, eqn: Eqn):
+    def _do_concatenate(self, eqn: Eqn):
         axis, at, parts = eqn.params["dimension"], 0, []
         for atom in eqn.inputs:
             n = atom.shape[axis]
@@ -154,7 +156,7 @@ class Shaping:
             at += n
         return [self._assembled(eqn, parts)]
 
-    def do_stack(self, eqn: Eqn):
+    def _do_stack(self, eqn: Eqn):
         axis, parts = eqn.params["axis"], []
         rank = len(eqn.outputs[0].shape)
         for k, atom in enumerate(eqn.inputs):
@@ -168,11 +170,11 @@ class Shaping:
             parts.append((value, place))
         return [self._assembled(eqn, parts)]
 
-    def do_unstack(self, eqn: Eqn):
+    def _do_unstack(self, eqn: Eqn):
         axis, value = eqn.params["axis"], self.read(eqn.inputs[0])
         return [self.at(value, axis, i) for i in range(value.shape[axis])]
 
-    def do_split(self, eqn: Eqn):
+    def _do_split(self, eqn: Eqn):
         axis, value, at, found = eqn.params["axis"], self.read(eqn.inputs[0]), 0, []
         for n in eqn.params["sizes"]:
             if isinstance(value, np.ndarray):
@@ -183,16 +185,16 @@ class Shaping:
             at += n
         return found
 
-    def do_pad(self, eqn: Eqn):
+    def _do_pad(self, eqn: Eqn):
         value, fill = self.read(eqn.inputs[0]), self.entries(self.read(eqn.inputs[1])).item()
         place = []
         for (low, high, inner), n in zip(eqn.params["padding_config"], eqn.inputs[0].shape, strict=True):
             if low < 0 or high < 0:
-                raise NotLowered("cutting by negative padding")
+                raise NotLoweredError("cutting by negative padding")
             place.append(slice(low, low + (n - 1) * (inner + 1) + 1, inner + 1))
         return [self._assembled(eqn, [(value, tuple(place))], fill)]
 
-    def do_tile(self, eqn: Eqn):
+    def _do_tile(self, eqn: Eqn):
         value, reps = self.read(eqn.inputs[0]), eqn.params["reps"]
         if isinstance(value, np.ndarray):
             return [np.tile(value, reps)]
@@ -213,7 +215,7 @@ class Shaping:
         index = e.select("i64", e.compare("lt", "i64", index, 0), index, 0)
         return e.select("i64", e.compare("gt", "i64", index, most), index, most)
 
-    def do_dynamic_slice(self, eqn: Eqn):
+    def _do_dynamic_slice(self, eqn: Eqn):
         value, sizes = self.read(eqn.inputs[0]), eqn.params["slice_sizes"]
         starts = [
             self._clamped(self.entries(self.read(atom)).item(), n - k, atom.dtype)
@@ -251,14 +253,14 @@ class Shaping:
             found[i] = e.vector([part[i] for part in flat], value.kind)
         return found.reshape(sizes)
 
-    def do_dynamic_update_slice(self, eqn: Eqn):
+    def _do_dynamic_update_slice(self, eqn: Eqn):
         value, new = (self.read(atom) for atom in eqn.inputs[:2])
         starts = [
             self._clamped(self.entries(self.read(atom)).item(), n - k, atom.dtype)
             for atom, n, k in zip(eqn.inputs[2:], value.shape, new.shape, strict=True)
         ]
         if any(isinstance(start, Val) and start.vec for start in starts):
-            raise NotLowered("an update at places that differ from lane to lane")
+            raise NotLoweredError("an update at places that differ from lane to lane")
         kind = kind_of(eqn.outputs[0].dtype)
         mem = self.buffer(value.shape, kind, self.varies(value) or self.varies(new))
         self.put(mem, value)
@@ -269,7 +271,7 @@ class Shaping:
         again = self.e.fresh("ptr", False, f"getelementptr i8, ptr {mem.ptr}, i64 0").name
         return [Mem(again, mem.offset, mem.shape, mem.strides, kind, mem.lane, mem.buffer)]
 
-    def do_gather(self, eqn: Eqn):
+    def _do_gather(self, eqn: Eqn):
         p, e = eqn.params, self.e
         numbers, sizes = p["dimension_numbers"], p["slice_sizes"]
         operand, indices = self.read(eqn.inputs[0]), self.entries(self.read(eqn.inputs[1]))
@@ -280,7 +282,7 @@ class Shaping:
         fills = "FILL" in str(p["mode"])
         found = np.empty(eqn.outputs[0].shape, object)
         if found.size > 600:
-            raise NotLowered(f"{found.size} numbers picked at once")
+            raise NotLoweredError(f"{found.size} numbers picked at once")
         for at in np.ndindex(*indices.shape[:-1]):
             starts, inside = [0] * len(operand.shape), True
             for k, d in enumerate(numbers.start_index_map):

@@ -7,8 +7,8 @@ from math import prod
 import numpy as np
 
 from hydrostat.native.elementwise import extreme
-from hydrostat.native.emitter import Mem, kind_of
-from hydrostat.native.program import Eqn, NotLowered
+from hydrostat.native.program import Eqn, NotLoweredError
+from hydrostat.native.values import Mem, kind_of
 
 UNROLLED = 64
 """Sums of so many numbers are written out."""
@@ -79,7 +79,7 @@ class Summing:
         if name in ("reduce_and", "reduce_or"):
             op = name[7:]
             return lambda a, b: e.logic(op, kind, a, b), op == "and"
-        raise NotLowered(name)
+        raise NotLoweredError(name)
 
     def _reduce(self, eqn: Eqn):
         value, axes = self.read(eqn.inputs[0]), sorted(eqn.params["axes"])
@@ -87,7 +87,7 @@ class Summing:
         kind = kind_of(eqn.inputs[0].dtype)
         return [self.folded(value, axes, combine, first, kind)]
 
-    do_reduce_sum = do_reduce_prod = do_reduce_max = do_reduce_min = do_reduce_and = do_reduce_or = _reduce
+    _do_reduce_sum = _do_reduce_prod = _do_reduce_max = _do_reduce_min = _do_reduce_and = _do_reduce_or = _reduce
 
     def folded(self, value, axes: list[int], combine, first, kind: str) -> np.ndarray:
         """A value folded along axes."""
@@ -103,7 +103,7 @@ class Summing:
         rest = [d - (d > axis) for d in axes if d != axis]
         shape = [n for d, n in enumerate(value.shape) if d not in axes]
         if prod(shape) > UNROLLED:
-            raise NotLowered(f"a sum of {prod(shape)} numbers at once")
+            raise NotLoweredError(f"a sum of {prod(shape)} numbers at once")
         homes = self.places(tuple(shape), kind, value.vec)
         start = np.empty(shape, object)
         start[...] = first
@@ -138,7 +138,7 @@ class Summing:
                 out[(*at, i)] = total
         return [found]
 
-    do_cumsum = do_cumprod = do_cummax = do_cummin = _cumulative
+    _do_cumsum = _do_cumprod = _do_cummax = _do_cummin = _cumulative
 
     def _argument(self, eqn: Eqn):
         value = self.entries(self.read(eqn.inputs[0]))
@@ -155,9 +155,9 @@ class Summing:
             found[at] = where
         return [found]
 
-    do_argmin = do_argmax = _argument
+    _do_argmin = _do_argmax = _argument
 
-    def do_dot_general(self, eqn: Eqn):
+    def _do_dot_general(self, eqn: Eqn):
         (lc, rc), (lb, rb) = eqn.params["dimension_numbers"]
         left, right = (self.read(atom) for atom in eqn.inputs)
         e, kind = self.e, kind_of(eqn.outputs[0].dtype)
@@ -165,7 +165,7 @@ class Summing:
         rf = [d for d in range(len(right.shape)) if d not in (*rc, *rb)]
         out = eqn.outputs[0].shape
         if prod(out) > UNROLLED * 4:
-            raise NotLowered(f"a product with {prod(out)} entries at once")
+            raise NotLoweredError(f"a product with {prod(out)} entries at once")
         if len(lc) == 1 and left.shape[lc[0]] > 16 and prod(out) <= UNROLLED:
             return [self._long_product(left, right, (lc, rc, lb, rb, lf, rf), out, kind)]
         a = self.entries(left).transpose([*lb, *lf, *lc]).reshape(*(left.shape[d] for d in (*lb, *lf)), -1)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hydrostat.native.emitter import Mem, Val
+from hydrostat.native.values import Mem, Val
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,7 @@ class Table:
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """The size of each axis."""
         shape = list(self.inner.shape)
         for axis, n in zip(self.axes, self.base.shape, strict=True):
             shape[axis] = n
@@ -39,14 +40,17 @@ class Table:
 
     @property
     def buffer(self):
+        """What it is a part of."""
         return self.base.buffer
 
     @property
     def vec(self) -> bool:
+        """Whether it differs from lane to lane."""
         return self.base.vec
 
     @property
     def kind(self) -> str:
+        """The LLVM type of its numbers."""
         return self.base.kind
 
     def viewed(self, name: str, params: dict, shape) -> "Table | None":
