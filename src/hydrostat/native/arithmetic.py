@@ -2,10 +2,11 @@
 
 import numpy as np
 
+from hydrostat.native.text import Text
 from hydrostat.native.values import FLAGS, MOST_PARTS, Entry, Val, bytes_of, is_float, known
 
 
-class Arithmetic:
+class Arithmetic(Text):
     """Operations on single numbers or on one for each lane, for `Emitter`."""
 
     def key(self, x: Entry):
@@ -48,7 +49,7 @@ class Arithmetic:
             return None
         return name, tuple(sorted(parts, key=str))
 
-    def add(self, kind, a, b):
+    def add(self, kind: str, a: Entry, b: Entry) -> Entry:
         """The sum of two values."""
         if known(a) and known(b):
             return a + b
@@ -64,7 +65,7 @@ class Arithmetic:
             return self.sub(kind, b, c)
         return self.op("fadd", kind, a, b, True)
 
-    def sub(self, kind, a, b):
+    def sub(self, kind: str, a: Entry, b: Entry) -> Entry:
         """The difference of two values."""
         if known(a) and known(b):
             return a - b
@@ -78,7 +79,7 @@ class Arithmetic:
             return self.add(kind, a, c)
         return self.op("fsub", kind, a, b)
 
-    def neg(self, kind, a):
+    def neg(self, kind: str, a: Entry) -> Entry:
         """A value with the other sign."""
         if known(a):
             return -a
@@ -90,7 +91,7 @@ class Arithmetic:
         self.negative[out] = a
         return out
 
-    def mul(self, kind, a, b):
+    def mul(self, kind: str, a: Entry, b: Entry) -> Entry:
         """The product of two values."""
         if known(a) and known(b):
             return a * b
@@ -143,7 +144,7 @@ class Arithmetic:
         text = f"{code} {self.type(kind, vec)} {self.text(a, kind, vec)}, {self.text(b, kind, vec)}"
         return self.emit((code, self.key(a), self.key(b)), "i1", vec, text)
 
-    def select(self, kind: str, test, no, yes):
+    def select(self, kind: str, test: Entry, no: Entry, yes: Entry) -> Entry:
         """One of two values, as a test says."""
         if known(test):
             return yes if test else no
@@ -158,7 +159,7 @@ class Arithmetic:
         text = f"select {head} {mask}, {kinds} {self.text(yes, kind, vec)}, {kinds} {self.text(no, kind, vec)}"
         return self.emit(("select", test, self.key(no), self.key(yes), kind), kind, vec, text)
 
-    def logic(self, op: str, kind: str, a, b):
+    def logic(self, op: str, kind: str, a: Entry, b: Entry) -> Entry:
         """The logical or bitwise combination of two values."""
         if known(a) and known(b):
             if kind == "i1":
@@ -178,7 +179,7 @@ class Arithmetic:
             return (not a) if kind == "i1" else ~a
         return self.op("xor", kind, a, True if kind == "i1" else -1)
 
-    def shift(self, op: str, kind: str, a, b):
+    def shift(self, op: str, kind: str, a: Entry, b: Entry) -> Entry:
         """A value shifted by some bits."""
         if known(a) and known(b):
             bits = 8 * bytes_of(kind)
@@ -216,7 +217,7 @@ class Arithmetic:
             self.scopes[-1][key] = found
         return found
 
-    def any_lane(self, x, valid: Entry = True):
+    def any_lane(self, x: Entry, valid: Entry = True) -> Entry:
         """Whether something is true in any lane that counts."""
         x = self.logic("and", "i1", x, valid)
         if known(x) or not x.vec:
@@ -225,7 +226,7 @@ class Arithmetic:
         self.declared.add(f"declare i1 {full}({self.type('i1', True)})")
         return self.emit(("any", x), "i1", False, f"call i1 {full}({self.type('i1', True)} {x.name})")
 
-    def convert(self, x, old: str, new: str, signed: bool = True):
+    def convert(self, x: Entry, old: str, new: str, signed: bool = True) -> Entry:
         """A number of another type."""
         if known(x):
             if is_float(new):

@@ -56,7 +56,7 @@ def exponential(e: Emitter, x) -> Entry:
         factorial *= i
         coefficients.append(1.0 / factorial)
     bits = e.shift("shl", "i64", e.add("i64", e.convert(n, d, "i64"), 1023), 52)
-    scale = bits
+    scale: Entry = bits
     if not known(bits):
         scale = e.emit(
             ("bits", bits), d, bits.vec, f"bitcast {e.type('i64', bits.vec)} {bits.name} to {e.type(d, bits.vec)}"

@@ -1,26 +1,17 @@
 """Groups of equations: lanes of vectors where none are in use, else loops."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from hydrostat.native.grouping import Group
 from hydrostat.native.program import Block, Var
-from hydrostat.native.storage import Value, boxed, with_axis, without
+from hydrostat.native.shaping import Shaping
+from hydrostat.native.storage import Lanes, Value, boxed, with_axis, without
 from hydrostat.native.summing import Sum
 from hydrostat.native.table import Table, slots_of
-from hydrostat.native.values import Entry, Mem, bytes_of, kind_of, known
+from hydrostat.native.values import Mem, bytes_of, kind_of, known
 
 
-@dataclass
-class Lanes:
-    """Vectors in use."""
-
-    valid: Entry
-    """Which lanes count."""
-
-
-class Groups:
+class Groups(Shaping):
     """Doing groups, for `Lowering`."""
 
     def group(self, group: Group) -> None:
@@ -48,22 +39,6 @@ class Groups:
             vecs = self.varying(block, [self.varies(value) for value, _, _ in outside])
         return [self.new_sum(eqn.name, eqn.outputs[0].shape, eqn.inputs[0].dtype, vec)
                 for (eqn, _), vec in zip(group.sums, vecs, strict=True)]  # fmt: skip
-
-    def row_stored(self, var: Var, axis: int, index, value: Value) -> Value:
-        """The array of which a value is the row at an index of a loop, the row being stored."""
-        kind, n = kind_of(var.dtype), var.shape[axis]
-        if isinstance(value, np.ndarray):
-            inner, values = slots_of(value)
-            if len(values) < value.size:
-                vec = self.varies(value)
-                mem = self.buffer((n, max(len(values), 1)), kind, vec, lasting=True)
-                for number, x in enumerate(values):
-                    self.e.store(self.at(mem, 0, index), number * mem.strides[1], x)
-                base = mem.part((n,), mem.strides[:1])
-                return Table(base, mem.strides[1], (axis,), np.expand_dims(inner, axis))
-        mem = self.buffer(var.shape, kind, self.varies(value), lasting=True)
-        self._write_out(self.at(mem, axis, index), value)
-        return mem
 
     def _as_loop(self, group: Group, outside) -> None:
         outside = [(value if isinstance(value, Table) and axis in value.axes else
@@ -148,7 +123,7 @@ class Groups:
         mem = self.buffer((size,), kind, False, lasting=True)
         return Mem(mem.ptr, 0, tuple(shape), strides, kind, None, mem.buffer)
 
-    def _padded(self, value: Value, axis: int, kind: str) -> Mem:
+    def _padded(self, value: Value, axis: int, kind: str) -> Value:
         """An array whose entries along an axis are side by side, or all the same."""
         if isinstance(value, Table):
             if axis in value.axes and value.base.strides[value.axes.index(axis)] in (0, 1):

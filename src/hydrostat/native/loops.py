@@ -5,9 +5,12 @@ short, and in a buffer where it is long. In lanes a condition differs from lane 
 in any of them, and lanes that have ended keep what they have.
 """
 
+from typing import Any
+
 import numpy as np
 
 from hydrostat.native.program import Block, Const, Eqn, NotLoweredError
+from hydrostat.native.storage import Storage
 from hydrostat.native.table import Table
 from hydrostat.native.values import Mem, kind_of, known
 
@@ -17,7 +20,7 @@ LIGHT = 60
 """A body of so few equations may be written out for every turn."""
 
 
-class Loops:
+class Loops(Storage):
     """Scans, loops with a condition, and branches, for `Lowering`."""
 
     # What is carried.
@@ -73,7 +76,7 @@ class Loops:
             return copy
         return value
 
-    def _where(self, mask, home: np.ndarray, value: np.ndarray, kind: str, vec: bool) -> np.ndarray:
+    def _where(self, mask, home: np.ndarray, value: Any, kind: str, vec: bool) -> np.ndarray:
         """A value where a mask holds, and what is at home where it does not."""
         if known(mask) and mask:
             return value
@@ -242,7 +245,7 @@ class Loops:
                     value[None] if isinstance(value, np.ndarray) else value.part((1, *value.shape), (0, *value.strides))
                 )
                 parts.append((value, (slice(i, i + 1), *[slice(None)] * (len(var.shape) - 1))))
-            results.append(self._assembled(Eqn("stack", [], [var]), parts))
+            results.append(self.assembled(Eqn("stack", [], [var]), parts))
         return [*carry, *results]
 
     # Branches.
@@ -271,7 +274,7 @@ class Loops:
             else:
                 here = e.compare("eq", kind, which, k)
             inside, others = e.label("branch"), e.label("other")
-            test = e.any_lane(here, self.lanes.valid) if apart else here
+            test = e.any_lane(here, self.lanes.valid) if apart and self.lanes else here
             e.say(f"br i1 {e.text(test, 'i1', False)}, label %{inside}, label %{others}")
             e.begin(inside)
             e.scopes.append({})

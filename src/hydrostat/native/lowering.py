@@ -9,159 +9,24 @@ import numpy as np
 
 from hydrostat.native.axes import ELEMENTWISE
 from hydrostat.native.elementwise import scalar
-from hydrostat.native.emitter import Emitter
-from hydrostat.native.frame import Frame, Space
+from hydrostat.native.frame import Space
 from hydrostat.native.grouping import Group, Plan, plan
-from hydrostat.native.groups import Groups, Lanes
-from hydrostat.native.loops import Loops, is_light
-from hydrostat.native.program import Atom, Block, Const, Eqn, NotLoweredError, Var
-from hydrostat.native.shaping import Shaping
-from hydrostat.native.storage import Storage, Value, boxed
-from hydrostat.native.summing import Summing
-from hydrostat.native.table import Slot, Table
-from hydrostat.native.values import Mem, Val, kind_of
-
-LONG = 13
-"""An axis of so many indices is worth a loop in any case."""
-SHORT = 64
-"""Constants of so many entries are written into the code."""
-MOST = 600
-"""Of so many entries at most operations are written out one by one."""
+from hydrostat.native.groups import Groups
+from hydrostat.native.loops import is_light
+from hydrostat.native.program import Block, Eqn, NotLoweredError, Var
+from hydrostat.native.storage import Value, boxed
+from hydrostat.native.table import Table
+from hydrostat.native.values import Mem
 
 
-class Lowering(Storage, Groups, Shaping, Summing, Loops):
+class Lowering(Groups):
     """Writes the equations of a program.
 
     **Arguments:** `lengths`: sizes of axes that are worth a loop, as scans go over them; `side_by_side`: the size of
     the first axis of arrays whose rows are the lanes of vectors.
     """
 
-    def __init__(self, emitter: Emitter, lengths: frozenset[int], side_by_side: int):
-        self.e = emitter
-        self.lengths, self.side_by_side = lengths, side_by_side
-        self.env: dict[int, Value] = {}
-        self.plain: dict[int, Mem] = {}
-        """Arrays of `env` that are tables, written out."""
-        self.views: dict[int, Eqn] = {}
-        self.lanes: Lanes | None = None
-        self.homes: set[int] = set()
-        """Buffers that the innermost loop carries."""
-        self.uses: dict[int, int] = {}
-        self.frame = Frame()
-        self.whole: dict[str, tuple[int, ...]] = {}
-        """Shapes of buffers, by their pointers."""
-        self.spaces: dict[str, tuple[int, int]] = {}
-        """Where buffers begin and end, by their pointers."""
-        self.regions: list[list[Space]] = [[]]
-        """Memory taken by the equation that is being done, by the one around it, and so on."""
-        self.aliases: dict[str, str] = {}
-        """Other names of pointers."""
-        self.keep: list = []
-
-    # Values.
-
-    def axis_of(self, shape) -> int | None:
-        """The axis of a shape that is worth a loop, or lanes."""
-        if 0 in shape:
-            return None
-        if shape and self.lanes is None and shape[0] == self.side_by_side > 1:
-            return 0
-        for i, n in enumerate(shape):
-            if n >= LONG or (i == 0 and n >= 4 and n in self.lengths):
-                return i
-        return None
-
-    def read(self, atom: Atom, table: bool = False) -> Value:
-        """The value of an atom.
-
-        **Arguments:** `table`: whether it may be one of which only some entries are stored.
-        """
-        if isinstance(atom, Const):
-            return self.constant(atom.value)
-        if id(atom) not in self.env:
-            self.env[id(atom)] = self.view(self.views[id(atom)])
-        value = self.env[id(atom)]
-        if isinstance(value, Table) and not table:
-            if id(atom) not in self.plain:
-                self.plain[id(atom)] = self.written_out(value)
-            return self.plain[id(atom)]
-        return value
-
-    def written_out(self, table: Table) -> Mem:
-        """An array with memory for each of its entries."""
-        mem = self.buffer(table.shape, table.kind, table.vec)
-        self._write_out(mem, table)
-        return mem
-
-    def _write_out(self, mem: Mem, value: Value) -> None:
-        if not isinstance(value, Table):
-            self.put(mem, value)
-            return
-        with self.loop(value.base.shape[0]) as index:
-            axis = value.axes[0]
-            self._write_out(self.at(mem, axis, index), self.at(value, axis, index))
-
-    def filled(self, base: Mem, step: int, inner: np.ndarray) -> np.ndarray:
-        """Entries, loaded from their slots."""
-        found = np.empty(inner.shape, object)
-        for at in np.ndindex(*inner.shape):
-            x = inner[at]
-            found[at] = self.e.load(base, x.number * step) if isinstance(x, Slot) else x
-        return found
-
-    def of_axes(self, base: Mem, step: int, axes: tuple[int, ...], inner: np.ndarray) -> Value:
-        """A table, or its entries where it has no long axis."""
-        return Table(base, step, axes, inner) if axes else self.filled(base, step, inner)
-
-    def constant(self, value: np.ndarray) -> Value:
-        """A constant, as it is where it is short."""
-        if value.size <= SHORT or self.axis_of(value.shape) is None:
-            return boxed(value.reshape(-1).tolist(), value.shape)
-        flat = value.reshape(-1)
-        if np.all(flat == flat[0]):
-            mem = self.spilled(boxed(flat[:1].tolist(), (1,)), kind_of(value.dtype))
-            return Mem(mem.ptr, mem.offset, value.shape, (0,) * value.ndim, mem.kind)
-        axis = self.axis_of(value.shape)
-        kind = kind_of(value.dtype)
-        strides, size = self.layout(value.shape, axis)
-        laid = np.zeros(size + 2 * self.e.width, value.dtype)
-        np.lib.stride_tricks.as_strided(laid, value.shape, [s * laid.itemsize for s in strides])[...] = value
-        stored = "i8" if kind == "i1" else kind
-        name = f"@constant{len(self.e.globals)}"
-        inside = ", ".join(f"{stored} {self.e.literal(x, stored)}" for x in laid.tolist())
-        self.e.globals.append(f"{name} = private unnamed_addr constant [{laid.size} x {stored}] [{inside}], align 64")
-        return Mem(name, 0, value.shape, strides, kind)
-
-    def entries(self, value: Value) -> np.ndarray:
-        """The entries of a value, loaded from where they are."""
-        if isinstance(value, np.ndarray):
-            return value
-        if value.size > MOST:
-            raise NotLoweredError(f"{value.size} numbers at once")
-        out = np.empty(value.shape, object)
-        for at in np.ndindex(value.shape):
-            out[at] = self.e.load(value, sum(i * s for i, s in zip(at, value.strides, strict=True)))
-        return out
-
-    def varies(self, value: Value) -> bool:
-        """Whether a value differs from lane to lane."""
-        if isinstance(value, Mem | Table):
-            return value.vec
-        return any(isinstance(x, Val) and x.vec for x in value.reshape(-1))
-
     # Blocks.
-
-    def call(self, block: Block, values: list[Value]) -> list[Value]:
-        """What a block gives of some values."""
-        self.keep.append(block)
-        self.bind(block.inputs, values)
-        return self.run(block)
-
-    def bind(self, variables, values) -> None:
-        """Give variables their values."""
-        for var, value in zip(variables, values, strict=True):
-            self.env[id(var)] = value
-            self.plain.pop(id(var), None)
 
     def run(self, block: Block, table: bool = False) -> list[Value]:
         """Do a block whose inputs are known."""

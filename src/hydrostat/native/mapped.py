@@ -1,5 +1,7 @@
 """Equations and blocks of a single index of an axis, with all that they need there."""
 
+from typing import Any
+
 import numpy as np
 
 from hydrostat.native.axes import FREE, RULES, Axis, Single, UnmappableError, fixed, without
@@ -172,10 +174,12 @@ class Rows:
         for var, atom in zip(new.outputs, body.outputs, strict=True):
             self.eqns.append(Eqn("same", [env.get(id(atom), atom)], [var]))
 
-    def at(self, atom: Atom, axis: Axis) -> Atom:
+    def at(self, atom: Atom, axis: Any) -> Atom:
         """A value at the index, its axis being this one; None: the same for all."""
         inner, own = (atom, None) if isinstance(atom, Const) else self.inner.get(id(atom), (atom, None))
-        if isinstance(axis, Single) and own is None:
+        if isinstance(axis, Single):
+            if own is not None:
+                raise UnmappableError("axes differ")
             if isinstance(inner, Const):
                 return Const(np.squeeze(inner.value, axis.axis))
             out = Var(without(atom.shape, axis.axis), atom.dtype)
@@ -223,7 +227,7 @@ class _WishError(Exception):
     """An input of a block has to have an axis."""
 
 
-def block_without_axis(block: Block, axes: list, size: int, wanted: list | None = None):
+def block_without_axis(block: Block, axes: list, size: int, wanted: list | None = None) -> Any:
     """The block of a single index; or which input would have to have which axis; and the axes of its outputs.
 
     **Arguments:** `wanted`: axes that outputs shall have; None for those that they have by themselves.

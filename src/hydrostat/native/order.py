@@ -40,9 +40,9 @@ class _Block:
         self.loads: list[tuple[int, str]] = []
         self.stored: dict[int, str | None] = {}
         """What instructions write to; None for anything."""
-        defined: dict[str, int] = {}
+        defined: dict[str | None, int] = {}
         for i, line in enumerate(lines):
-            names = _NAME.findall(line)
+            names: list[str] = _NAME.findall(line)
             text = line.lstrip()
             own = names.pop(0) if text.startswith("%") else None
             if own is None:

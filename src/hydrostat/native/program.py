@@ -80,7 +80,7 @@ def from_jaxpr(closed) -> Block:
     env: dict[Any, Atom] = {}
     inputs = []
     for var in closed.jaxpr.invars:
-        own = Var(var.aval.shape, _dtype(var.aval))
+        own = Var(var.aval.shape, _dtype(var.aval))  # type: ignore[attr-defined]
         env[var] = Const(np.zeros(own.shape, own.dtype)) if 0 in own.shape else own
         inputs.append(own)
     for var, value in zip(closed.jaxpr.constvars, closed.consts, strict=True):
@@ -91,7 +91,7 @@ def from_jaxpr(closed) -> Block:
 
 
 def _read(env, atom) -> Atom:
-    return Const(np.asarray(atom.val, atom.aval.dtype)) if isinstance(atom, jex.Literal) else env[atom]
+    return Const(np.asarray(atom.val, _dtype(atom.aval))) if isinstance(atom, jex.Literal) else env[atom]
 
 
 def _inline(jaxpr, env, eqns) -> None:
@@ -201,6 +201,8 @@ def _needs(eqn: Eqn, keep: list[bool], memo: dict) -> tuple[list[bool], list[boo
     if eqn.name == "cond":
         each = [_reads(block, keep, memo) for block in eqn.blocks]
         return keep, [True, *(any(some) for some in zip(*each, strict=True))]
+    tested: list[bool] = []
+    nt = 0
     if eqn.name == "scan":
         first, count, body = eqn.params["num_consts"], eqn.params["num_carry"], eqn.blocks[0]
     else:

@@ -1,15 +1,17 @@
 """Operations that move numbers without changing them."""
 
 from math import prod
+from typing import Any
 
 import numpy as np
 
 from hydrostat.native.program import Eqn, NotLoweredError
+from hydrostat.native.summing import Summing
 from hydrostat.native.table import Table
 from hydrostat.native.values import Mem, Val, bytes_of, kind_of, known
 
 
-class Shaping:
+class Shaping(Summing):
     """Views, concatenations and indices, for `Lowering`."""
 
     def view(self, eqn: Eqn):
@@ -120,33 +122,6 @@ class Shaping:
         _do_iota
     ) = _view
 
-    def _assembled(self, eqn: Eqn, parts: list, fill=None):
-        """An array made of parts: (value, place as slices)."""
-        out = eqn.outputs[0]
-        long = self.axis_of(out.shape) is not None
-        if not long or (all(isinstance(value, np.ndarray) for value, _ in parts) and prod(out.shape) <= 64):
-            found = np.empty(out.shape, object)
-            if fill is not None:
-                found[...] = fill
-            for value, place in parts:
-                found[place] = self.entries(value)
-            return found
-        mem = self.buffer(out.shape, kind_of(out.dtype), any(self.varies(value) for value, _ in parts))
-        if fill is not None:
-            self.put(
-                mem,
-                Mem(
-                    self.spilled(np.array([fill], object), mem.kind).ptr, 0, out.shape, (0,) * len(out.shape), mem.kind
-                ),
-            )
-        for value, place in parts:
-            if prod(value.shape):
-                cuts = [cut.indices(n) for cut, n in zip(place, out.shape, strict=True)]
-                offset = sum(cut[0] * s for cut, s in zip(cuts, mem.strides, strict=True))
-                strides = [s * cut[2] for cut, s in zip(cuts, mem.strides, strict=True)]
-                self.put(mem.part(value.shape, strides, offset), value)
-        return mem
-
     def _do_concatenate(self, eqn: Eqn):
         axis, at, parts = eqn.params["dimension"], 0, []
         for atom in eqn.inputs:
@@ -154,7 +129,7 @@ class Shaping:
             place = tuple(slice(at, at + n) if i == axis else slice(None) for i in range(len(atom.shape)))
             parts.append((self.read(atom), place))
             at += n
-        return [self._assembled(eqn, parts)]
+        return [self.assembled(eqn, parts)]
 
     def _do_stack(self, eqn: Eqn):
         axis, parts = eqn.params["axis"], []
@@ -168,7 +143,7 @@ class Shaping:
             else:
                 value = value.part(shape, (*value.strides[:axis], 0, *value.strides[axis:]))
             parts.append((value, place))
-        return [self._assembled(eqn, parts)]
+        return [self.assembled(eqn, parts)]
 
     def _do_unstack(self, eqn: Eqn):
         axis, value = eqn.params["axis"], self.read(eqn.inputs[0])
@@ -192,7 +167,7 @@ class Shaping:
             if low < 0 or high < 0:
                 raise NotLoweredError("cutting by negative padding")
             place.append(slice(low, low + (n - 1) * (inner + 1) + 1, inner + 1))
-        return [self._assembled(eqn, [(value, tuple(place))], fill)]
+        return [self.assembled(eqn, [(value, tuple(place))], fill)]
 
     def _do_tile(self, eqn: Eqn):
         value, reps = self.read(eqn.inputs[0]), eqn.params["reps"]
@@ -202,11 +177,11 @@ class Shaping:
         parts = []
         for at in np.ndindex(*reps):
             parts.append((value, tuple(slice(i * n, (i + 1) * n) for i, n in zip(at, shape, strict=True))))
-        return [self._assembled(eqn, parts)]
+        return [self.assembled(eqn, parts)]
 
     # Indices that are computed.
 
-    def _clamped(self, index, most: int, dtype):
+    def _clamped(self, index: Any, most: int, dtype) -> Any:
         """An index brought within bounds."""
         e, kind = self.e, kind_of(dtype)
         index = e.convert(index, kind, "i64", np.dtype(dtype).kind != "u")
@@ -284,7 +259,8 @@ class Shaping:
         if found.size > 600:
             raise NotLoweredError(f"{found.size} numbers picked at once")
         for at in np.ndindex(*indices.shape[:-1]):
-            starts, inside = [0] * len(operand.shape), True
+            starts: list[Any] = [0] * len(operand.shape)
+            inside: Any = True
             for k, d in enumerate(numbers.start_index_map):
                 raw = indices[(*at, k)]
                 starts[d] = self._clamped(raw, operand.shape[d] - sizes[d], dtype)

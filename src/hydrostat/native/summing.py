@@ -7,6 +7,7 @@ from math import prod
 import numpy as np
 
 from hydrostat.native.elementwise import extreme
+from hydrostat.native.loops import Loops
 from hydrostat.native.program import Eqn, NotLoweredError
 from hydrostat.native.values import Mem, kind_of
 
@@ -25,7 +26,7 @@ class Sum:
     vec: bool
 
 
-class Summing:
+class Summing(Loops):
     """Reductions, for `Lowering`."""
 
     def new_sum(self, name: str, shape, dtype, vec: bool) -> Sum:

@@ -6,6 +6,7 @@ a block, or before it, is not computed again.
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -46,7 +47,8 @@ class Val:
         self.name, self.kind, self.vec = name, kind, vec
 
 
-Entry = bool | int | float | Val
+Entry = Any
+"""A number that is known (bool, int or float), or a `Val`."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class Mem:
     kind: str
     lane: int | None = None
     """From lane to lane; None where the numbers are the same for all lanes."""
-    buffer: object = None
+    buffer: Any = None
     """What it is a part of."""
 
     @property
