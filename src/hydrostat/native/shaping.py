@@ -11,6 +11,9 @@ from hydrostat.native.table import Table
 from hydrostat.native.values import Mem, Val, bytes_of, kind_of, known
 
 
+_MOST_PICKED = 4096
+
+
 class Shaping(Summing):
     """Views, concatenations and indices, for `Lowering`."""
 
@@ -256,7 +259,7 @@ class Shaping(Summing):
         gone = (*numbers.collapsed_slice_dims, *numbers.operand_batching_dims)
         fills = "FILL" in str(p["mode"])
         found = np.empty(eqn.outputs[0].shape, object)
-        if found.size > 600:
+        if found.size > _MOST_PICKED:
             raise NotLoweredError(f"{found.size} numbers picked at once")
         for at in np.ndindex(*indices.shape[:-1]):
             starts: list[Any] = [0] * len(operand.shape)

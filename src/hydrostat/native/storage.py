@@ -19,7 +19,7 @@ LONG = 13
 """An axis of so many indices is worth a loop in any case."""
 SHORT = 64
 """Constants of so many entries are written into the code."""
-MOST = 600
+MOST = 2000
 """Of so many entries at most operations are written out one by one."""
 
 
@@ -186,7 +186,8 @@ class Storage:
             if fill is not None:
                 found[...] = fill
             for value, place in parts:
-                found[place] = self.entries(value)
+                entries = self.entries(value)
+                found[place] = entries if entries.ndim else entries.item()
             return found
         mem = self.buffer(out.shape, kind_of(out.dtype), any(self.varies(value) for value, _ in parts))
         if fill is not None:
