@@ -8,6 +8,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 BENCHMARKS = {
+    "octopus": [str(HERE / "octopus.py")],
     "forward_kinematics": [str(HERE / "forward_kinematics.py")],
     "tracking": [str(HERE / "tracking.py")],
     "rod": ["-m", "hydrostat.cli", "bench", "rod", "--json"],

@@ -4,14 +4,14 @@ import numpy as np
 
 from hydrostat.native.grouping import Group
 from hydrostat.native.program import Block, Var
-from hydrostat.native.shaping import Shaping
+from hydrostat.native.scattering import Scattering
 from hydrostat.native.storage import Lanes, Value, boxed, with_axis, without
 from hydrostat.native.summing import Sum
 from hydrostat.native.table import Table, slots_of
 from hydrostat.native.values import Mem, bytes_of, kind_of, known
 
 
-class Groups(Shaping):
+class Groups(Scattering):
     """Doing groups, for `Lowering`."""
 
     def group(self, group: Group) -> None:

@@ -70,7 +70,7 @@ class Lowering(Groups):
         if name in ELEMENTWISE:
             found = [self.elementwise(eqn)]
         else:
-            method = getattr(self, f"_do_{name}", None)
+            method = getattr(self, f"_do_{name.replace('-', '_')}", None)
             if method is None:
                 raise NotLoweredError(f"the operation {name}")
             found = method(eqn)

@@ -10,7 +10,6 @@ from hydrostat.native.summing import Summing
 from hydrostat.native.table import Table
 from hydrostat.native.values import Mem, Val, bytes_of, kind_of, known
 
-
 _MOST_PICKED = 4096
 
 
