@@ -7,7 +7,7 @@ from hydrostat.native.program import Block, Var
 from hydrostat.native.scattering import Scattering
 from hydrostat.native.storage import Lanes, Value, boxed, with_axis, without
 from hydrostat.native.summing import Sum
-from hydrostat.native.table import Table, slots_of
+from hydrostat.native.table import Table
 from hydrostat.native.values import Mem, bytes_of, kind_of, known
 
 
@@ -48,10 +48,10 @@ class Groups(Scattering):
         results, sums = [], self._sums(group, outside)
         with self.loop(group.size) as index:
             self.bind([inner for _, _, inner in outside], [self.at(value, axis, index) for value, axis, _ in outside])
-            for (var, _, axis), value in zip(group.outputs, self._body(group, sums), strict=True):
-                results.append((var, self.row_stored(var, axis, index, value)))
+            outputs = [(var, axis) for var, _, axis in group.outputs]
+            results = self.rows_stored(outputs, index, self._body(group, sums))
         self.lengths = lengths
-        self.bind(*(zip(*results, strict=True) if results else ((), ())))
+        self.bind([var for var, _, _ in group.outputs], results)
         self.bind([eqn.outputs[0] for eqn, _ in group.sums], [self.summed(one) for one in sums])
 
     def _as_lanes(self, group: Group, outside) -> None:
@@ -79,11 +79,11 @@ class Groups(Scattering):
             self.bind(
                 [inner for _, _, inner in places], [self._lanes_of(value, axis, first) for value, axis, _ in places]
             )
-            for (var, _, axis), value in zip(group.outputs, self._body(group, sums), strict=True):
-                results.append((var, self._lanes_stored(var, axis, first, value)))
+            outputs = [(var, axis) for var, _, axis in group.outputs]
+            results = self._lanes_stored(outputs, first, self._body(group, sums))
             self.lanes = None
         self.lengths = lengths
-        self.bind(*(zip(*results, strict=True) if results else ((), ())))
+        self.bind([var for var, _, _ in group.outputs], results)
         self.bind([eqn.outputs[0] for eqn, _ in group.sums], [self.over_lanes(one, e.width) for one in sums])
 
     def _out_of_lanes(self, value: Value, var: Var, axis: int, n: int) -> Value:
@@ -100,22 +100,20 @@ class Groups(Scattering):
             self.put(mem, value)
         return with_axis(mem, axis, n, 1)
 
-    def _lanes_stored(self, var: Var, axis: int, first, value: Value) -> Value:
-        """The array of which a value is a block of lanes, which is stored."""
-        kind = kind_of(var.dtype)
-        if isinstance(value, np.ndarray):
-            inner, values = slots_of(value)
-            if len(values) < value.size:
-                whole = self._inner_last((len(values) or 1, var.shape[axis]), 1, kind)
-                lanes = self._lanes_of(whole, 1, first)
-                for number, x in enumerate(values):
-                    e_offset = number * whole.strides[0]
-                    self.e.store(lanes, e_offset, x)
-                base = whole.part(whole.shape[1:], whole.strides[1:])
-                return Table(base, whole.strides[0], (axis,), np.expand_dims(inner, axis))
-        mem = self._inner_last(var.shape, axis, kind)
-        self._write_out(self._lanes_of(mem, axis, first), value)
-        return mem
+    def _lanes_stored(self, outputs: list[tuple[Var, int]], first, values: list[Value]) -> list[Value]:
+        """The arrays of which values are a block of lanes, which is stored."""
+
+        def pool(kind: str, vec: bool, n: int, count: int) -> tuple[Mem, int, Mem]:
+            del vec
+            whole = self._inner_last((max(count, 1), n), 1, kind)
+            return whole.part(whole.shape[1:], whole.strides[1:]), whole.strides[0], self._lanes_of(whole, 1, first)
+
+        def plain(var: Var, axis: int, value: Value) -> Mem:
+            mem = self._inner_last(var.shape, axis, kind_of(var.dtype))
+            self._write_out(self._lanes_of(mem, axis, first), value)
+            return mem
+
+        return self.stored(outputs, values, pool, plain)
 
     def _inner_last(self, shape, axis: int, kind: str) -> Mem:
         """Memory for an array whose axis is that of the lanes."""

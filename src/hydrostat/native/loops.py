@@ -218,8 +218,7 @@ class Loops(Storage):
         with self.loop(n, p["reverse"]) as index:
             carry = [self.from_home(home, kind, vec) for home, kind, vec in zip(homes, kinds, vecs, strict=True)]
             out = self.call(body, [*fixed, *carry, *(self.at(row, 0, index) for row in rows)])
-            for var, value in zip(eqn.outputs[carried:], out[carried:], strict=True):
-                results.append(self.row_stored(var, 0, index, value))
+            results = self.rows_stored([(var, 0) for var in eqn.outputs[carried:]], index, out[carried:])
             self.bring_home(homes, out[:carried], kinds, vecs, [True] * carried)
         self.lengths, self.homes = lengths, outer
         last = [self.from_home(home, kind, vec) for home, kind, vec in zip(homes, kinds, vecs, strict=True)]

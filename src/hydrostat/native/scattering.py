@@ -32,8 +32,8 @@ class Scattering(Shaping):
             sizes = [1] * operand.ndim
             for d, n in zip(window, part.shape, strict=True):
                 sizes[d] = n
-            fixed = {d: at[i] for d, i in
-                     zip(numbers.operand_batching_dims, numbers.scatter_indices_batching_dims, strict=True)}  # fmt: skip
+            both = zip(numbers.operand_batching_dims, numbers.scatter_indices_batching_dims, strict=True)
+            fixed = {d: at[i] for d, i in both}
             wanted = {d: indices[(*at, k)] for k, d in enumerate(numbers.scatter_dims_to_operand_dims)}
             self._put_window(found, part.reshape(sizes), {**fixed, **wanted}, eqn, combine)
         return [found]

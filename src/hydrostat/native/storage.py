@@ -1,5 +1,6 @@
 """Arrays in memory: where they are, how they are written, and loops over them."""
 
+from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
@@ -10,7 +11,7 @@ import numpy as np
 from hydrostat.native.emitter import Emitter
 from hydrostat.native.frame import Frame, Space
 from hydrostat.native.program import Atom, Block, Const, Eqn, NotLoweredError, Var
-from hydrostat.native.table import Slot, Table, slots_of
+from hydrostat.native.table import Slot, Table, sharing, slots_of
 from hydrostat.native.values import Entry, Mem, Val, bytes_of, kind_of, known
 
 Value = Any
@@ -161,21 +162,47 @@ class Storage:
             self.env[id(var)] = value
             self.plain.pop(id(var), None)
 
-    def row_stored(self, var: Var, axis: int, index, value: Value) -> Value:
-        """The array of which a value is the row at an index of a loop, the row being stored."""
-        kind, n = kind_of(var.dtype), var.shape[axis]
-        if isinstance(value, np.ndarray):
-            inner, values = slots_of(value)
-            if len(values) < value.size:
-                vec = self.varies(value)
-                mem = self.buffer((n, max(len(values), 1)), kind, vec, lasting=True)
-                for number, x in enumerate(values):
-                    self.e.store(self.at(mem, 0, index), number * mem.strides[1], x)
-                base = mem.part((n,), mem.strides[:1])
-                return Table(base, mem.strides[1], (axis,), np.expand_dims(inner, axis))
-        mem = self.buffer(var.shape, kind, self.varies(value), lasting=True)
-        self._write_out(self.at(mem, axis, index), value)
-        return mem
+    def rows_stored(self, outputs: list[tuple[Var, int]], index, values: list[Value]) -> list[Value]:
+        """The arrays of which values are the rows at an index of a loop, the rows being stored.
+
+        **Arguments:** `outputs`: the arrays, and which of their axes is that of the loop.
+        """
+
+        def pool(kind: str, vec: bool, n: int, count: int) -> tuple[Mem, int, Mem]:
+            mem = self.buffer((n, max(count, 1)), kind, vec, lasting=True)
+            return mem.part((n,), mem.strides[:1]), mem.strides[1], self.at(mem, 0, index)
+
+        def plain(var: Var, axis: int, value: Value) -> Mem:
+            mem = self.buffer(var.shape, kind_of(var.dtype), self.varies(value), lasting=True)
+            self._write_out(self.at(mem, axis, index), value)
+            return mem
+
+        return self.stored(outputs, values, pool, plain)
+
+    def stored(
+        self, outputs: list[tuple[Var, int]], values: list[Value], pool: Callable, plain: Callable
+    ) -> list[Value]:
+        """Arrays, stored one by one, or in one pool of slots where entries are known or occur more than once.
+
+        **Arguments:** `pool`: makes slots of a kind: where the first one is, the way from one to the next, and what
+        they are stored to; `plain`: stores an array by itself.
+        """
+        found: list[Value] = [None] * len(values)
+        kinds: dict[tuple[str, bool], list[int]] = {}
+        for k in sharing(values):
+            kinds.setdefault((kind_of(outputs[k][0].dtype), self.varies(values[k])), []).append(k)
+        for (kind, vec), which in kinds.items():
+            inners, slots = slots_of([values[k] for k in which])
+            var, axis = outputs[which[0]]
+            base, step, to = pool(kind, vec, var.shape[axis], len(slots))
+            for number, x in enumerate(slots):
+                self.e.store(to, number * step, x)
+            for k, inner in zip(which, inners, strict=True):
+                found[k] = Table(base, step, (outputs[k][1],), np.expand_dims(inner, outputs[k][1]))
+        for k, (var, axis) in enumerate(outputs):
+            if found[k] is None:
+                found[k] = plain(var, axis, values[k])
+        return found
 
     def assembled(self, eqn: Eqn, parts: list, fill=None):
         """An array made of parts: (value, place as slices)."""

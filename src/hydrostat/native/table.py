@@ -111,18 +111,31 @@ class Table:
         return Table(self.base, self.step, tuple(new), self.inner.reshape(target))
 
 
-def slots_of(entries: np.ndarray) -> tuple[np.ndarray, list[Val]]:
-    """Which slot each entry has, and what the slots hold."""
+def slots_of(arrays: list[np.ndarray]) -> tuple[list[np.ndarray], list[Val]]:
+    """Which slot each entry of some arrays has, and what the slots hold."""
     held: dict[int, int] = {}
     values: list[Val] = []
-    inner = np.empty(entries.shape, object)
-    for at in np.ndindex(*entries.shape):
-        x = entries[at]
-        if isinstance(x, Val):
-            if id(x) not in held:
-                held[id(x)] = len(values)
-                values.append(x)
-            inner[at] = Slot(held[id(x)])
-        else:
-            inner[at] = x
-    return inner, values
+    inners = []
+    for entries in arrays:
+        inner = np.empty(entries.shape, object)
+        for at in np.ndindex(*entries.shape):
+            x = entries[at]
+            if isinstance(x, Val):
+                if id(x) not in held:
+                    held[id(x)] = len(values)
+                    values.append(x)
+                inner[at] = Slot(held[id(x)])
+            else:
+                inner[at] = x
+        inners.append(inner)
+    return inners, values
+
+
+def sharing(arrays: list) -> list[int]:
+    """Which of some arrays have entries that are known, or that occur more than once among all of them."""
+    count: dict[int, int] = {}
+    flat = [list(array.reshape(-1)) if isinstance(array, np.ndarray) else [] for array in arrays]
+    for entries in flat:
+        for x in entries:
+            count[id(x)] = count.get(id(x), 0) + 1
+    return [k for k, entries in enumerate(flat) if any(not isinstance(x, Val) or count[id(x)] > 1 for x in entries)]
