@@ -145,3 +145,11 @@ def test_parameters_stay():
         return (jax.lax.fori_loop(0, 3, lambda i, q: q + p["c"] * jnp.cumsum(p["k"][:, 0])[19] * 0.1, q),)
 
     check(step, numbers(20, 3), parameters=parameters)
+
+
+def test_arrays_without_entries():
+    def step(_, carry):
+        a, none = carry
+        return a + jnp.sum(none), jnp.concatenate([none, a[:0, None]], 0)
+
+    check(step, numbers(20), jnp.zeros((0, 1)))

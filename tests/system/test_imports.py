@@ -11,7 +11,7 @@ SOURCE = Path(hydrostat.__file__).parent
 MOST_LINES = 400
 # From the bottom up: each may import those of the layers below, and nothing of its own layer but itself.
 LAYERS = (
-    {"errors", "compiling", "measuring", "_version"},
+    {"errors", "compiling", "measuring", "native", "_version"},
     {"lie"},
     {"least_squares"},
     {"segments"},

@@ -23,6 +23,8 @@ class Field:
     def of(self, memory: np.ndarray) -> np.ndarray:
         """The array in memory, whose leading axes are those of the memory."""
         dtype = np.dtype(self.dtype)
+        if 0 in self.shape:
+            return np.empty((*memory.shape[:-1], *self.shape), dtype)
         first = memory[..., self.offset : self.offset + dtype.itemsize].view(dtype)[..., 0]
         strides = (*memory.strides[:-1], *(s * dtype.itemsize for s in self.strides))
         return np.lib.stride_tricks.as_strided(first, (*memory.shape[:-1], *self.shape), strides)
