@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+from hydrostat.native.program import Eqn
+
 
 class UnmappableError(Exception):
     """An equation does not do the same for every index of an axis."""
@@ -18,6 +20,14 @@ class Single:
     """An axis with one index, which stands for all."""
 
     axis: int
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """An axis of which each index has some rows: it stays, with that many."""
+
+    axis: int
+    rows: int
 
 
 FREE = "free"
@@ -96,6 +106,8 @@ _CUMULATIVE = frozenset(["cumsum", "cumprod", "cummax", "cummin"])
 
 def without(shape: tuple, axis: Axis) -> tuple:
     """A shape without one of its axes."""
+    if isinstance(axis, Chunk):
+        return (*shape[: axis.axis], axis.rows, *shape[axis.axis + 1 :])
     return shape if axis is None else (*shape[:axis], *shape[axis + 1 :])
 
 
@@ -166,8 +178,63 @@ def _reshape(eqn, axes, wanted, size):
         out = wanted
     else:
         own = _one(axes)
-        out = _same_place(old, new, own, size)
+        try:
+            out = _same_place(old, new, own, size)
+        except UnmappableError:
+            out = _merged(old, new, own, size)
     return [own], [out], {"new_sizes": without(new, out)}, []
+
+
+def _merged(old, new, axis: int, size: int) -> Chunk:
+    """The axis of the new shape that is an axis of the old one with some that follow it."""
+    before, count = prod(old[:axis]), 1
+    for i, n in enumerate(new):
+        if count == before and n > size and n % size == 0:
+            rows = n // size
+            if any(prod(old[axis + 1 : end]) == rows for end in range(axis + 2, len(old) + 1)):
+                return Chunk(i, rows)
+        count *= n
+    raise UnmappableError("reshaped")
+
+
+def _split(old, new, chunk: Chunk, size: int) -> int:
+    """The axis of the new shape that is the first of those that an axis of the old one is split into."""
+    before, count = prod(old[: chunk.axis]), 1
+    for i, n in enumerate(new):
+        following = (prod(new[i + 1 : end]) for end in range(i + 2, len(new) + 1))
+        if count == before and n == size and chunk.rows in following:
+            return i
+        count *= n
+    raise UnmappableError("reshaped")
+
+
+def chunked(eqn: Eqn, axes: list[Axis], size: int):
+    """The rule of an equation some of whose inputs have an axis in chunks."""
+    chunk = next(axis for axis in axes if isinstance(axis, Chunk))
+    if eqn.name == "reshape":
+        shape = eqn.outputs[0].shape
+        try:
+            out = _split(eqn.inputs[0].shape, shape, chunk, size)
+            return [chunk], [out], {"new_sizes": without(shape, out)}, []
+        except UnmappableError:
+            pass
+    if eqn.name not in RULES or eqn.name in ("gather", "dynamic_slice", "iota"):
+        raise UnmappableError(eqn.name)
+    if any(axis is not FREE and not isinstance(axis, Chunk) for axis in axes):
+        raise UnmappableError("axes differ")
+    plain = [axis.axis if isinstance(axis, Chunk) else axis for axis in axes]
+    ins, outs, _, blocks = RULES[eqn.name](eqn, plain, None, chunk.rows * size)
+    if any(isinstance(axis, Chunk) for axis in outs):
+        raise UnmappableError("reshaped")
+    params = dict(eqn.params)
+    for name, axis in (("shape", outs[0]), ("new_sizes", outs[0]), ("limit_indices", ins[0])):
+        if name in params:
+            params[name] = without(tuple(params[name]), Chunk(axis, chunk.rows))
+
+    def kept(axis):
+        return Chunk(axis, chunk.rows) if isinstance(axis, int) else None
+
+    return [kept(axis) for axis in ins], [kept(axis) for axis in outs], params, blocks
 
 
 def _same_place(old, new, axis, size) -> int:

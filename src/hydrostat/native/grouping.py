@@ -9,7 +9,7 @@ are there by then.
 from dataclasses import dataclass, field
 from math import prod
 
-from hydrostat.native.axes import FREE, UnmappableError
+from hydrostat.native.axes import FREE, Chunk, UnmappableError, without
 from hydrostat.native.mapped import Rows
 from hydrostat.native.program import Atom, Block, Const, Eqn, Var
 
@@ -42,17 +42,18 @@ class Plan:
     """Equations that are done where their result is needed, by their results."""
 
 
-def plan(block: Block, axis_of) -> Plan:
+def plan(block: Block, axis_of, chunks: bool = False) -> Plan:
     """How to do a block.
 
-    **Arguments:** `axis_of`: of a shape, the axis that is worth a loop; None where there is none.
+    **Arguments:** `axis_of`: of a shape, the axis that is worth a loop; None where there is none;
+    `chunks`: whether an index of a group may have several rows of an axis.
     """
-    return _Planner(axis_of).plan(block)
+    return _Planner(axis_of, chunks).plan(block)
 
 
 class _Planner:
-    def __init__(self, axis_of):
-        self.axis_of = axis_of
+    def __init__(self, axis_of, chunks: bool):
+        self.axis_of, self.chunks = axis_of, chunks
         self.groups: list[Group] = []
         self.plain: list[list[Eqn]] = [[]]
         """Before each group, and after the last."""
@@ -93,9 +94,14 @@ class _Planner:
             return False
         inner, axis = group.rows.inner[id(eqn.inputs[0])]
         axes = eqn.params["axes"]
-        if axis not in axes:
+        if isinstance(axis, Chunk):
+            rest = tuple(axes)
+            if axis.axis not in axes:
+                return False
+        elif axis in axes:
+            rest = tuple(d - (d > axis) for d in axes if d != axis)
+        else:
             return False
-        rest = tuple(d - (d > axis) for d in axes if d != axis)
         if rest:
             part = Var(eqn.outputs[0].shape, eqn.outputs[0].dtype)
             group.rows.eqns.append(Eqn(eqn.name, [inner], [part], {**eqn.params, "axes": rest}))
@@ -132,7 +138,7 @@ class _Planner:
         if size is None or eqn.name in VIEWS:
             return False
         group = Group(size, None)  # type: ignore[arg-type]
-        group.rows = Rows(size, lambda atom, axis: _outside(group, atom, axis))
+        group.rows = Rows(size, lambda atom, axis: _outside(group, atom, axis), self.chunks)
         group.rows.made = self.views
         if not self._try(group, eqn, axis, len(self.groups)):
             return False
@@ -204,8 +210,8 @@ class _Planner:
                     group.outputs.append((needed[key], inner, axis))  # type: ignore[arg-type]
 
 
-def _outside(group: Group, atom: Atom, axis: int) -> Var:
-    inner = Var((*atom.shape[:axis], *atom.shape[axis + 1 :]), atom.dtype)
+def _outside(group: Group, atom: Atom, axis) -> Var:
+    inner = Var(without(atom.shape, axis), atom.dtype)
     group.inputs.append((atom, axis, inner))
     return inner
 

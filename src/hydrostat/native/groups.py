@@ -2,10 +2,11 @@
 
 import numpy as np
 
+from hydrostat.native.axes import without
 from hydrostat.native.grouping import Group
 from hydrostat.native.program import Block, Var
 from hydrostat.native.scattering import Scattering
-from hydrostat.native.storage import Lanes, Value, boxed, with_axis, without
+from hydrostat.native.storage import Lanes, Value, boxed, with_axis
 from hydrostat.native.summing import Sum
 from hydrostat.native.table import Table
 from hydrostat.native.values import Mem, bytes_of, kind_of, known

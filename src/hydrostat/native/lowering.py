@@ -30,7 +30,7 @@ class Lowering(Groups):
 
     def run(self, block: Block, table: bool = False) -> list[Value]:
         """Do a block whose inputs are known."""
-        found = plan(block, self.axis_of)
+        found = plan(block, self.axis_of, self.lanes is not None)
         self.keep.append(found)
         for key in found.views:
             self.env.pop(key, None)

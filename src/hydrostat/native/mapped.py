@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from hydrostat.native.axes import FREE, RULES, Axis, Single, UnmappableError, fixed, without
+from hydrostat.native.axes import FREE, RULES, Axis, Chunk, Single, UnmappableError, chunked, fixed, without
 from hydrostat.native.program import Atom, Block, Const, Eqn, Var
 
 
@@ -14,12 +14,17 @@ def without_axis(eqn: Eqn, axes: list[Axis], wanted: int | None, size: int) -> t
     **Arguments:** `axes`: of the inputs, FREE where it may be chosen; `wanted`: the axis of the first output, where no
     input has one; `size`: of the axis.
     """
-    rule = _LOOPS.get(eqn.name) or RULES.get(eqn.name)
-    if rule is None:
-        raise UnmappableError(eqn.name)
-    ins, outs, params, blocks = rule(eqn, axes, wanted, size)
+    if any(isinstance(axis, Chunk) for axis in axes):
+        ins, outs, params, blocks = chunked(eqn, axes, size)
+    else:
+        rule = _LOOPS.get(eqn.name) or RULES.get(eqn.name)
+        if rule is None:
+            raise UnmappableError(eqn.name)
+        ins, outs, params, blocks = rule(eqn, axes, wanted, size)
     for atom, axis in zip(eqn.inputs, ins, strict=True):
         if isinstance(axis, int) and atom.shape[axis] != size:
+            raise UnmappableError("another size")
+        if isinstance(axis, Chunk) and atom.shape[axis.axis] != size * axis.rows:
             raise UnmappableError("another size")
     outputs = [Var(without(var.shape, axis), var.dtype) for var, axis in zip(eqn.outputs, outs, strict=True)]
     return ins, outs, Eqn(eqn.name, eqn.inputs, outputs, params, blocks)
@@ -138,8 +143,8 @@ class Rows:
     What has no axis, and is needed with one, is made so from what it was made of: zeros of every index are zeros.
     """
 
-    def __init__(self, size: int, outside):
-        self.size, self.outside = size, outside
+    def __init__(self, size: int, outside, chunks: bool = False):
+        self.size, self.outside, self.chunks = size, outside, chunks
         self.inner: dict[int, tuple[Atom, Axis]] = {}
         self.made: dict[int, Eqn] = {}
         """Equations without the axis, by their results."""
@@ -158,6 +163,8 @@ class Rows:
         new.inputs = [self.at(atom, axis) for atom, axis in zip(copy.inputs, ins, strict=True)]
         if any(axis is None for axis in outs):
             raise UnmappableError("the same for all")
+        if not self.chunks and any(isinstance(axis, Chunk) for axis in (*ins, *outs)):
+            raise UnmappableError("chunks")
         self.inner.update((id(a), (b, axis)) for a, b, axis in zip(eqn.outputs, new.outputs, outs, strict=True))
         self.append(new)
 
@@ -189,7 +196,7 @@ class Rows:
             if own != axis:
                 raise UnmappableError("axes differ")
             return inner
-        if atom.shape[axis] != self.size:
+        if not isinstance(axis, Chunk) and atom.shape[axis] != self.size:
             raise UnmappableError("another size")
         key = (id(atom), axis)
         if key not in self.copies:
@@ -197,6 +204,8 @@ class Rows:
         return self.copies[key]
 
     def _copy(self, atom: Atom, axis: int) -> Atom:
+        if isinstance(axis, Chunk):
+            return self._copy_chunk(atom, axis)
         if isinstance(atom, Const):
             first = np.take(atom.value, 0, axis)
             if np.array_equal(atom.value, np.broadcast_to(np.expand_dims(first, axis), atom.shape)):
@@ -209,6 +218,23 @@ class Rows:
             return self._made_again(eqn, axis)
         except UnmappableError:
             return self.outside(atom, axis)
+
+    def _copy_chunk(self, atom: Atom, chunk: Chunk) -> Atom:
+        """Rows of a value that is not made here: of a constant that is the same everywhere, or from outside."""
+        if isinstance(atom, Const):
+            first = np.take(atom.value, range(chunk.rows), chunk.axis)
+            if np.all(atom.value == atom.value.reshape(-1)[0]):
+                return Const(first)
+            return self.outside(atom, chunk)
+        eqn = self.made.get(id(atom))
+        if eqn is not None and eqn.name == "broadcast_in_dim" and chunk.axis not in eqn.params["broadcast_dimensions"]:
+            shape = without(atom.shape, chunk)
+            new = Eqn(
+                eqn.name, [self.at(eqn.inputs[0], None)], [Var(shape, atom.dtype)], {**eqn.params, "shape": shape}
+            )
+            self.append(new)
+            return new.outputs[0]
+        return self.outside(atom, chunk)
 
     def _made_again(self, eqn: Eqn, axis: int) -> Atom:
         """The result of an equation without the axis, with it."""

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from hydrostat.native.axes import Chunk, without
 from hydrostat.native.emitter import Emitter
 from hydrostat.native.frame import Frame, Space
 from hydrostat.native.program import Atom, Block, Const, Eqn, NotLoweredError, Var
@@ -189,7 +190,9 @@ class Storage:
         """
         found: list[Value] = [None] * len(values)
         kinds: dict[tuple[str, bool], list[int]] = {}
-        for k in sharing(values):
+        for k in sharing(
+            [None if isinstance(axis, Chunk) else v for v, (_, axis) in zip(values, outputs, strict=True)]
+        ):
             kinds.setdefault((kind_of(outputs[k][0].dtype), self.varies(values[k])), []).append(k)
         for (kind, vec), which in kinds.items():
             inners, slots = slots_of([values[k] for k in which])
@@ -326,8 +329,12 @@ class Storage:
         a, b = (self.e.pointer(mem.ptr, mem.offset * size) for mem in (to, value))
         self.e.say(f"call void @llvm.memcpy.p0.p0.i64(ptr align 8 {a}, ptr align 8 {b}, i64 {full * size}, i1 false)")
 
-    def at(self, value: Value, axis: int, index) -> Value:
-        """What is at an index."""
+    def at(self, value: Value, axis: Any, index) -> Value:
+        """What is at an index; of an axis in chunks, the rows of the index."""
+        if isinstance(axis, Chunk):
+            mem = self.spilled(value)
+            ptr = self.e.moved(mem.ptr, index, mem.strides[axis.axis] * axis.rows * bytes_of(mem.kind))
+            return replace(mem, ptr=ptr, shape=without(mem.shape, axis))
         if isinstance(value, Table):
             if axis not in value.axes:
                 inner = np.take(value.inner, [index], axis).reshape(without(value.inner.shape, axis))
@@ -370,11 +377,6 @@ class Storage:
         e.say(f"store i64 {after.name}, ptr {counter}")
         e.jump(head)
         e.begin(done)
-
-
-def without(shape, axis) -> tuple:
-    """A shape without an axis."""
-    return (*shape[:axis], *shape[axis + 1 :])
 
 
 def with_axis(mem: Mem, axis: int, size: int, stride: int) -> Mem:
