@@ -18,7 +18,7 @@ from hydrostat.simulation.simulate import Run
 ARMS, SEGMENTS, LENGTH, MASS, BALL = 8, 20, 0.24, 0.126, 0.03
 RADII = np.linspace(0.0076, 0.0005, SEGMENTS + 1)
 DENSITY, WATER, MODULUS = 1042.0, 1022.0, 1e4
-SECONDS, BEST = 4.0, 5
+SECONDS, BEST = 10.0, 5
 
 
 def mujoco_octopus(ground: bool) -> str:
@@ -48,7 +48,7 @@ def mujoco_octopus(ground: bool) -> str:
     floor = '<geom type="plane" size="5 5 1" contype="1" conaffinity="2"/>' if ground else ""
     pull = "0 0 -0.19" if ground else "0 0 0"
     return f"""<mujoco><option gravity="{pull}" density="{WATER}" viscosity="0.001"/>
-<worldbody>{floor}<body pos="0 0 {0.05 if ground else 0}"><freejoint/>
+<worldbody>{floor}<body pos="0 0 {BALL if ground else 0}"><freejoint/>
 <geom type="sphere" size="{BALL}" mass="{MASS}" fluidshape="ellipsoid" contype="2" conaffinity="1"/>
 {"".join(arms)}</body></worldbody></mujoco>"""
 

@@ -26,7 +26,7 @@ from hydrostat.stepping.stability import largest_step
 from hydrostat.stepping.step import default_stepper
 from hydrostat.system import Control, State, System
 
-_CHUNK_ROWS = 250
+_CHUNK_ROWS = 400
 _MOST_STEPS = 10**9
 _ADVICE_HALVINGS = 12
 
