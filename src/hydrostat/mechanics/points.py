@@ -35,6 +35,10 @@ def points_at(arm: Arm, q, v, fractions: Float[Array, " d"]) -> Points:
 
 def points_of(arm: Arm, q, v, places: Places) -> Points:
     """The material points at some places (m)."""
+    if not places.fraction.shape[0]:
+        # Nothing to trace.
+        none = jnp.zeros((0, 6))
+        return Points(SE3(jnp.zeros((0, 3, 3)), jnp.zeros((0, 3))), jnp.zeros((0, 6, q.shape[-1])), none, none)
     segments, q, v = jax.tree.map(lambda y: y[places.segment], (arm.segments, q, v))
     return Points(*once(jax.vmap(lambda segment, q, v, s: segment.point(q, v, s))(segments, q, v, places.fraction)))
 

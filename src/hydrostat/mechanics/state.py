@@ -8,7 +8,14 @@ from jaxtyping import Array, Float
 
 from hydrostat.lie import SE3, se3, small
 from hydrostat.mechanics.dynamics import motions_of
-from hydrostat.mechanics.motion import Coordinates, all_nodes, body_node, like_coordinates, without_masses
+from hydrostat.mechanics.motion import (
+    Coordinates,
+    all_nodes,
+    base_motion,
+    body_node,
+    like_coordinates,
+    without_masses,
+)
 from hydrostat.mechanics.nodes import NodeFamily, Nodes
 from hydrostat.mechanics.robot import Inputs, PerArm, Robot, joined, no_inputs
 
@@ -72,8 +79,5 @@ def nodes_of(robot: Robot, state: RobotState, inputs: Inputs | None = None, fami
 def body_of(robot: Robot, state: RobotState, inputs: Inputs | None = None) -> Nodes:
     """The body as one node, with the radius of its shape."""
     at = inputs_at(robot, state, inputs)
-    base, _ = motions_of(
-        without_masses(robot), positions(state), velocities(state), like_coordinates(robot), at, weight=False
-    )
-    node = body_node(base)
+    node = body_node(base_motion(robot, positions(state), velocities(state), like_coordinates(robot), at))
     return node if robot.body is None else node._replace(radius=robot.body.radius[None])
