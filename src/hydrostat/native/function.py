@@ -98,7 +98,13 @@ class Native:
 
 
 def _made(function, parameters, argument, side_by_side, stepping, reset, width, features) -> tuple[dict, bytes]:
-    """The machine code of a function, and how it is called."""
+    """How a function is called, and its machine code."""
+    data, text = lowered(function, parameters, argument, side_by_side, stepping, reset, width)
+    return data, compiled(text, features)
+
+
+def lowered(function, parameters, argument, side_by_side=0, stepping=False, reset=(), width=WIDTH) -> tuple[dict, str]:
+    """How a function is called, and its LLVM IR; the arguments are those of `Native`."""
     shape: list[Any] = []
 
     def flat(p, x):
@@ -119,7 +125,7 @@ def _made(function, parameters, argument, side_by_side, stepping, reset, width, 
     data = {name: packing.said() for name, packing in zip(names, packings, strict=True)}
     tree = jax.tree.structure(shape[0])
     plain = 0 if stepping else _plain(jax.tree.unflatten(tree, [0] * tree.num_leaves))
-    return {**data, "frame": low.frame.size, "structure": plain, "tree": tree}, compiled(text, features)
+    return {**data, "frame": low.frame.size, "structure": plain, "tree": tree}, text
 
 
 def _tuples(plain) -> Any:

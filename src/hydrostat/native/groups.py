@@ -58,7 +58,8 @@ class Groups(Scattering):
     def _as_lanes(self, group: Group, outside) -> None:
         e, n = self.e, group.size
         blocks = -(-n // e.width)
-        lengths, self.lengths = self.lengths, self.lengths - {n}
+        # Arms side by side may have as many segments as there are arms.
+        lengths, self.lengths = self.lengths, self.lengths - ({n} if n != self.side_by_side else set())
         if blocks == 1:
             numbers = e.vector(list(range(e.width)), "i64")
             self.lanes = Lanes(True if n == e.width else e.compare("lt", "i64", numbers, n))

@@ -18,7 +18,9 @@ from hydrostat.native.values import Entry, Mem, Val, bytes_of, kind_of, known
 Value = Any
 """An array: of entries where it is short, `Mem` where it is in memory, `Table` where some of it is known."""
 LONG = 13
-"""An axis of so many indices is worth a loop in any case."""
+"""An axis of so many indices is worth a loop in any case: more than rows and columns of a segment's matrices."""
+LONG_FIRST = 7
+"""So is the first one of so many."""
 SHORT = 64
 """Constants of so many entries are written into the code."""
 MOST = 2000
@@ -69,7 +71,7 @@ class Storage:
         if shape and self.lanes is None and shape[0] == self.side_by_side > 1:
             return 0
         for i, n in enumerate(shape):
-            if n >= LONG or (i == 0 and n >= 4 and n in self.lengths):
+            if n >= LONG or (i == 0 and (n >= LONG_FIRST or (n >= 4 and n in self.lengths))):
                 return i
         return None
 

@@ -31,12 +31,7 @@ class NativeRows:
         like, self._rest = eqx.partition(carry, eqx.is_array)
         kind = structure_of((loop, carry))
         if kind not in _COMPILED:
-            rest = self._rest
-
-            def step(dynamic, carry):
-                loop, dt = eqx.combine(dynamic, static)
-                return eqx.filter(one_step(loop, eqx.combine(carry, rest), dt), eqx.is_array)
-
+            step = _step_of(static, self._rest)
             robot = loop.system.robot
             while len(_COMPILED) >= _MOST_COMPILED:
                 _COMPILED.pop(next(iter(_COMPILED)))
@@ -59,6 +54,16 @@ class NativeRows:
         after = jax.tree.unflatten(self._structure, [array[-1].copy() for array in arrays])
         after = eqx.combine(after._replace(iterations=np.zeros_like(after.iterations)), self._rest)
         return after, row_of(eqx.combine(jax.tree.unflatten(self._structure, arrays), self._rest))
+
+
+def _step_of(static, rest: Carry) -> Callable:
+    """A step as a function of arrays: of the loop and the length of a step, and of the carry."""
+
+    def step(dynamic, carry):
+        loop, dt = eqx.combine(dynamic, static)
+        return eqx.filter(one_step(loop, eqx.combine(carry, rest), dt), eqx.is_array)
+
+    return step
 
 
 def native_rows(backend: str, loop: Loop, carry: Carry, dt: float) -> NativeRows | None:
