@@ -121,20 +121,21 @@ def _find(robot: Robot, lacking, start, load_steps: int) -> Equilibrium:
         q, turn, count = jax.lax.while_loop(going_on, improve, (start, jnp.asarray(jnp.inf), jnp.asarray(0)))
         return q, (jnp.where(turn <= _CONVERGED, 1.0, 0.0), count.astype(float))
 
-    # All but the last share lead to where the last one starts, which no derivative depends on.
+    # Share after share, each from where the one before ended. No derivative goes through this: that of the last root is
+    # the implicit function's.
     fixed = jax.tree.map(lambda y: jax.lax.stop_gradient(y) if eqx.is_array(y) else y, lacking)
-    early = jnp.arange(1, load_steps) / load_steps
-    begin, (good, _) = jax.lax.scan(
+    root, (good, counts) = jax.lax.scan(
         lambda q, share: newton(lambda q: ravel_pytree(fixed(unravel(q), share))[0], q),
         jax.lax.stop_gradient(flat_start),
-        early,
+        jnp.arange(1, load_steps + 1) / load_steps,
     )
 
     def solve(function, y):
         return jnp.linalg.solve(jax.jacfwd(function)(jnp.zeros_like(y)), y)
 
-    q, (last, count) = jax.lax.custom_root(lambda q: missing(q, 1.0), begin, newton, solve, has_aux=True)
-    converged = jnp.all(good > 0.0) & (last > 0.0)
+    q = jax.lax.custom_root(lambda q: missing(q, 1.0), root, lambda _, root: root, solve)
+    count = counts[-1]
+    converged = jnp.all(good > 0.0)
     return Equilibrium(unravel(jnp.where(converged, q, jnp.nan)), converged, count.astype(int))
 
 

@@ -149,7 +149,7 @@ class Rows:
         self.made: dict[int, Eqn] = {}
         """Equations without the axis, by their results."""
         self.eqns: list[Eqn] = []
-        self.copies: dict[tuple[int, int], Atom] = {}
+        self.copies: dict[tuple[int, Any], Atom] = {}
 
     def axis(self, atom: Atom) -> Axis:
         """The axis that a value has, None for none."""
@@ -203,7 +203,7 @@ class Rows:
             self.copies[key] = self._copy(atom, axis)
         return self.copies[key]
 
-    def _copy(self, atom: Atom, axis: int) -> Atom:
+    def _copy(self, atom: Atom, axis: Any) -> Atom:
         if isinstance(axis, Chunk):
             return self._copy_chunk(atom, axis)
         if isinstance(atom, Const):
