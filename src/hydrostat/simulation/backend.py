@@ -53,7 +53,9 @@ class NativeRows:
         arrays = step.argument.unpack(step.steps(self._parameters, self._memory, rows, every, self._frame))
         after = jax.tree.unflatten(self._structure, [array[-1].copy() for array in arrays])
         after = eqx.combine(after._replace(iterations=np.zeros_like(after.iterations)), self._rest)
-        return after, row_of(eqx.combine(jax.tree.unflatten(self._structure, arrays), self._rest))
+        rows_found = row_of(eqx.combine(jax.tree.unflatten(self._structure, arrays), self._rest))
+        # Copies, so that what is not kept of a row takes no memory.
+        return after, jax.tree.map(lambda y: y.copy() if isinstance(y, np.ndarray) else y, rows_found)
 
 
 def _step_of(static, rest: Carry) -> Callable:
