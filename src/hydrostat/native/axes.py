@@ -4,32 +4,7 @@ An equation maps over an axis where it does the same for each index of it. `with
 index. Inputs may have the axis (a number says where), be the same for all indices (None), or be free to choose (FREE).
 """
 
-from dataclasses import dataclass
 from math import prod
-from typing import Any
-
-
-class UnmappableError(Exception):
-    """An equation does not do the same for every index of an axis."""
-
-
-@dataclass(frozen=True)
-class Single:
-    """An axis with one index, which stands for all."""
-
-    axis: int
-
-
-@dataclass(frozen=True)
-class Chunk:
-    """An axis of which each index has some rows: it stays, with that many."""
-
-    axis: int
-    rows: int
-
-
-FREE = "free"
-Axis = Any
 
 ELEMENTWISE = frozenset(
     [
@@ -100,18 +75,6 @@ _REDUCE = frozenset(
     ["reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_and", "reduce_or", "argmin", "argmax"]
 )
 _CUMULATIVE = frozenset(["cumsum", "cumprod", "cummax", "cummin"])
-
-
-def without(shape: tuple, axis: Axis) -> tuple:
-    """A shape without one of its axes."""
-    if isinstance(axis, Chunk):
-        return (*shape[: axis.axis], axis.rows, *shape[axis.axis + 1 :])
-    return shape if axis is None else (*shape[:axis], *shape[axis + 1 :])
-
-
-def fixed(axes) -> list[int]:
-    """The axes that are settled."""
-    return [axis for axis in axes if axis is not FREE and axis is not None]
 
 
 def _elementwise(eqn, axes, wanted, size):

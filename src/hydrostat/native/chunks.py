@@ -2,7 +2,8 @@
 
 from math import prod
 
-from hydrostat.native.axes import FREE, RULES, Axis, Chunk, UnmappableError, without
+from hydrostat.native.axes import RULES
+from hydrostat.native.axis import FREE, Axis, Chunk, UnmappableError, without
 from hydrostat.native.program import Eqn
 
 

@@ -9,7 +9,7 @@ are there by then.
 from dataclasses import dataclass, field
 from math import prod
 
-from hydrostat.native.axes import FREE, Chunk, UnmappableError, without
+from hydrostat.native.axis import FREE, Chunk, UnmappableError, without
 from hydrostat.native.mapped import Rows
 from hydrostat.native.program import Atom, Block, Const, Eqn, Var
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hydrostat.native.axes import without
+from hydrostat.native.axis import without
 from hydrostat.native.grouping import Group
 from hydrostat.native.program import Block, Var
 from hydrostat.native.scattering import Scattering

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from hydrostat.native.axes import FREE, RULES, Axis, Chunk, Single, UnmappableError, fixed, without
+from hydrostat.native.axes import RULES
+from hydrostat.native.axis import FREE, Axis, Chunk, Single, UnmappableError, fixed, without
 from hydrostat.native.chunks import chunked
 from hydrostat.native.program import Atom, Block, Const, Eqn, Var
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hydrostat.native.axes import Chunk, without
+from hydrostat.native.axis import Chunk, without
 from hydrostat.native.emitter import Emitter
 from hydrostat.native.frame import Frame, Space
 from hydrostat.native.program import Atom, Block, Const, Eqn, NotLoweredError, Var
