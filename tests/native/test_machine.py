@@ -110,6 +110,7 @@ def test_keys_tell_structures_apart_and_know_only_what_is_ours():
 def test_without_llvmlite_xla_steps(monkeypatch, caplog):
     arm = hs.System(hs.robots.finger())
     monkeypatch.setattr(backend, "_COMPILED", {})
+    monkeypatch.setattr(backend, "_REFUSED", {})
     for name in [name for name in sys.modules if name.startswith(("llvmlite", "hydrostat.native."))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "llvmlite", None)
@@ -119,6 +120,15 @@ def test_without_llvmlite_xla_steps(monkeypatch, caplog):
     assert np.all(np.isfinite(found.tip))
     with pytest.raises(hs.errors.InputError, match="native"):
         hs.rollout(arm, steps=3, dt=1e-3, backend="native")
+
+
+def test_noisy_sensors_are_left_to_xla_and_that_is_said_once(monkeypatch, caplog):
+    monkeypatch.setattr(backend, "_REFUSED", {})
+    noisy = hs.Sensors(proprioception=hs.Sensor(noise=0.01))
+    with caplog.at_level(logging.WARNING, "hydrostat"):
+        for _ in range(2):
+            hs.rollout(hs.System(hs.robots.finger()), steps=2, dt=1e-3, sensors=noisy)
+    assert caplog.text.count("random numbers") == 1
 
 
 def test_a_backend_that_is_none_is_refused():

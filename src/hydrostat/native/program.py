@@ -121,7 +121,7 @@ def _dtype(aval) -> np.dtype:
     try:
         return np.dtype(aval.dtype)
     except TypeError:
-        raise NotLoweredError(f"values of type {aval.dtype}") from None
+        raise NotLoweredError(f"random numbers, or other values of type {aval.dtype}") from None
 
 
 def _platform(platforms) -> int:

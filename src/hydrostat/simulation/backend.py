@@ -18,6 +18,8 @@ BACKENDS = ("auto", "native", "xla")
 _LOG = logging.getLogger("hydrostat")
 _COMPILED: dict[Any, Any] = {}
 _MOST_COMPILED = 32
+_REFUSED: dict[Any, str] = {}
+"""Why there is no machine code, by what it would be of."""
 
 
 class NativeRows:
@@ -70,7 +72,7 @@ def _step_of(static, rest: Carry) -> Callable:
 
 def native_rows(backend: str, loop: Loop, carry: Carry, dt: float) -> NativeRows | None:
     """Rows by machine code; None where XLA makes them."""
-    return _or_none(backend, "run", lambda: NativeRows(loop, carry, dt))
+    return _or_none(backend, "run", structure_of((loop, carry)), lambda: NativeRows(loop, carry, dt))
 
 
 def native_call(backend: str, function: Callable, parameters, arguments: tuple, key: tuple, system: System):
@@ -92,23 +94,30 @@ def native_call(backend: str, function: Callable, parameters, arguments: tuple, 
         native = Native(flat, dynamic, arguments, side_by_side=side_by_side, key=name)
         return native.caller(jax.tree.leaves(dynamic))
 
-    return _or_none(backend, "loop", make)
+    return _or_none(backend, "loop", structure_of((key, parameters, arguments)), make)
 
 
-def _or_none(backend: str, what: str, make: Callable) -> Any:
-    """What is made, or None where it cannot be: said in one line of the log, unless it was asked for."""
+def _or_none(backend: str, what: str, kind: Any, make: Callable) -> Any:
+    """What is made, or None where it cannot be: said in one line of the log, once, unless it was asked for.
+
+    **Arguments:** `kind`: of what is made; one that could not be made is not tried again.
+    """
     if choice("backend", backend, BACKENDS) == "xla":
         return None
-    try:
-        if jax.default_backend() != "cpu":
-            raise NotImplementedError(f"arrays are on a {jax.default_backend()}")
-        return make()
-    except Exception as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        if backend == "native":
-            raise InputError(f'`backend="native"` cannot run this: {reason}; "auto" takes XLA instead') from error
-        _LOG.warning("no machine code of our own for this %s, XLA makes its steps: %s", what, reason)
-        return None
+    reason = _REFUSED.get(kind)
+    if reason is None:
+        try:
+            if jax.default_backend() != "cpu":
+                raise NotImplementedError(f"arrays are on a {jax.default_backend()}")
+            return make()
+        except Exception as error:
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            if reason not in _REFUSED.values() and backend == "auto":
+                _LOG.warning("no machine code of our own for this %s, XLA makes its steps: %s", what, reason)
+            _REFUSED[kind] = reason
+    if backend == "native":
+        raise InputError(f'`backend="native"` cannot run this: {reason}; "auto" takes XLA instead')
+    return None
 
 
 def _index_of(tree, which) -> int:
