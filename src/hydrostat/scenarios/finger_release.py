@@ -162,8 +162,9 @@ def _rest(spec: RobotSpec, pull_deg: float) -> Rest:
         q = sagged(robot)
         tips.append(plane_of(robot.arm, tip_position(robot.arm, q)))
         frequencies.append(float(vibrations(robot, q).frequencies[0]))
-    up = held(padded_robot(spec, 2, 2), pull_deg)
-    return Rest(up.q, up.force, np.stack(tips), (frequencies[0], frequencies[1]))
+    # In arrays as large as those of the others, so that one function is compiled for all.
+    up = held(padded_robot(spec, 2, _EXACT_ARCS), pull_deg)
+    return Rest(up.q[:2], up.force, np.stack(tips), (frequencies[0], frequencies[1]))
 
 
 def _side_by_side(
