@@ -100,9 +100,6 @@ def _turns(robot: Robot, q):
 def _find(robot: Robot, lacking, start, load_steps: int) -> Equilibrium:
     flat_start, unravel = ravel_pytree(start)
 
-    def missing(flat, share):
-        return ravel_pytree(lacking(unravel(flat), share))[0]
-
     def newton(missing, start):
         """A root by bounded Newton steps."""
 
@@ -130,13 +127,29 @@ def _find(robot: Robot, lacking, start, load_steps: int) -> Equilibrium:
         jnp.arange(1, load_steps + 1) / load_steps,
     )
 
-    def solve(function, y):
-        return jnp.linalg.solve(jax.jacfwd(function)(jnp.zeros_like(y)), y)
-
-    q = jax.lax.custom_root(lambda q: missing(q, 1.0), root, lambda _, root: root, solve)
+    q = _with_derivative(root, lacking, unravel)
     count = counts[-1]
     converged = jnp.all(good > 0.0)
     return Equilibrium(unravel(jnp.where(converged, q, jnp.nan)), converged, count.astype(int))
+
+
+@eqx.filter_custom_jvp
+def _with_derivative(root, lacking, unravel):
+    """The root with the derivative of the implicit function, which is traced only where it is asked for."""
+    del lacking, unravel
+    return root
+
+
+@_with_derivative.def_jvp
+def _implicit_derivative(primals, tangents):
+    root, lacking, unravel = primals
+
+    def missing(q, lacking):
+        return ravel_pytree(lacking(unravel(q), 1.0))[0]
+
+    K = jax.jacfwd(lambda q: missing(q, lacking))(root)
+    _, pushed = eqx.filter_jvp(lambda own: missing(root, own), (lacking,), (tangents[1],))
+    return root, -jnp.linalg.solve(K, pushed)
 
 
 def _shared(model: Robot) -> list[str]:

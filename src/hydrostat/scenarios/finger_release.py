@@ -157,13 +157,13 @@ def release(run: Run) -> Outcome:
 def _rest(spec: RobotSpec, pull_deg: float) -> Rest:
     """Where the finger hangs, how it would vibrate about it, and where it is pulled to."""
     tips, frequencies = [], []
-    for arcs in (2, _EXACT_ARCS):
-        robot = padded_robot(spec, arcs, _EXACT_ARCS)
+    # In arrays of one size, so that one function is compiled for all.
+    robots = [padded_robot(spec, arcs, _EXACT_ARCS) for arcs in (2, _EXACT_ARCS)]
+    for robot in robots:
         q = sagged(robot)
         tips.append(plane_of(robot.arm, tip_position(robot.arm, q)))
         frequencies.append(float(vibrations(robot, q).frequencies[0]))
-    # In arrays as large as those of the others, so that one function is compiled for all.
-    up = held(padded_robot(spec, 2, _EXACT_ARCS), pull_deg)
+    up = held(robots[0], pull_deg)
     return Rest(up.q[:2], up.force, np.stack(tips), (frequencies[0], frequencies[1]))
 
 
