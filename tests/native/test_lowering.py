@@ -153,3 +153,10 @@ def test_arrays_without_entries():
         return a + jnp.sum(none), jnp.concatenate([none, a[:0, None]], 0)
 
     check(step, numbers(20), jnp.zeros((0, 1)))
+
+
+def test_a_loop_whose_condition_has_many_entries():
+    def halved(x):
+        return jax.lax.while_loop(lambda x: jnp.max(jnp.abs(x)) > 0.3, lambda x: 0.5 * x, x)
+
+    check(entrywise(jax.vmap(halved)), numbers(6, 11))

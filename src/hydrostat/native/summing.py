@@ -84,6 +84,8 @@ class Summing(Loops):
 
     def _reduce(self, eqn: Eqn):
         value, axes = self.read(eqn.inputs[0]), sorted(eqn.params["axes"])
+        if not axes:
+            return [value]
         combine, first = self._combining(eqn.name, eqn.inputs[0].dtype)
         kind = kind_of(eqn.inputs[0].dtype)
         return [self.folded(value, axes, combine, first, kind)]
