@@ -160,3 +160,18 @@ def test_a_loop_whose_condition_has_many_entries():
         return jax.lax.while_loop(lambda x: jnp.max(jnp.abs(x)) > 0.3, lambda x: 0.5 * x, x)
 
     check(entrywise(jax.vmap(halved)), numbers(6, 11))
+
+
+def test_a_constant_lasts_as_long_as_what_is_seen_of_it():
+    constant = np.full((20, 3), 2.0)
+
+    def step(_, carry):
+        (a,) = carry
+        part = jnp.asarray(constant)[2:].T
+        first = jnp.sum(part, 1)
+        rolled = jnp.concatenate([a[3:], a[:3]])
+        b = jnp.concatenate([rolled[5:], rolled[:5]]) + jnp.max(rolled @ first)
+        c = jnp.concatenate([b[7:], b[:7]])
+        return (c + jnp.sum(jnp.concatenate([part.T, a[:2]]) * c),)
+
+    check(step, numbers(20, 3))

@@ -73,16 +73,16 @@ def check_equilibrium(robot: Robot, load_steps: int) -> None:
         raise InputError(f"`load_steps` must be at least 1; got {load_steps}")
 
 
-def find_rest(robot: Robot, lacking, q, load_steps: int) -> Equilibrium:
-    """The root of lacking(q, share), the residual at rest under a share of the load, at the full load.
+def find_rest(robot: Robot, residual_at, q, load_steps: int) -> Equilibrium:
+    """The root of residual_at(q, share), the residual at rest under a share of the load, at the full load.
 
     Its derivative is that of the implicit function.
 
-    **Arguments:** `lacking`: a module that is called, so that it can be compiled with the arrays it holds.
+    **Arguments:** `residual_at`: a module that is called, so that it can be compiled with the arrays it holds.
     """
     rest = joined(robot, [arm.rest for arm in robot.each])
     start = rest if q is None else jax.tree.map(lambda y: jnp.asarray(y, float), q)
-    found = _find(robot, lacking, start, load_steps)
+    found = _find(robot, residual_at, start, load_steps)
     if not isinstance(found.converged, Tracer) and not bool(found.converged):
         raise UnsolvedError(
             f"no equilibrium was found in {load_steps} load steps; more of them, or a start nearer to it, may help"
@@ -97,7 +97,7 @@ def _turns(robot: Robot, q):
 
 
 @quick_jit
-def _find(robot: Robot, lacking, start, load_steps: int) -> Equilibrium:
+def _find(robot: Robot, residual_at, start, load_steps: int) -> Equilibrium:
     flat_start, unravel = ravel_pytree(start)
 
     def newton(missing, start):
@@ -120,35 +120,35 @@ def _find(robot: Robot, lacking, start, load_steps: int) -> Equilibrium:
 
     # Share after share, each from where the one before ended. No derivative goes through this: that of the last root is
     # the implicit function's.
-    fixed = jax.tree.map(lambda y: jax.lax.stop_gradient(y) if eqx.is_array(y) else y, lacking)
+    fixed = jax.tree.map(lambda y: jax.lax.stop_gradient(y) if eqx.is_array(y) else y, residual_at)
     root, (good, counts) = jax.lax.scan(
         lambda q, share: newton(lambda q: ravel_pytree(fixed(unravel(q), share))[0], q),
         jax.lax.stop_gradient(flat_start),
         jnp.arange(1, load_steps + 1) / load_steps,
     )
 
-    q = _with_derivative(root, lacking, unravel)
+    q = _with_derivative(root, residual_at, unravel)
     count = counts[-1]
     converged = jnp.all(good > 0.0)
     return Equilibrium(unravel(jnp.where(converged, q, jnp.nan)), converged, count.astype(int))
 
 
 @eqx.filter_custom_jvp
-def _with_derivative(root, lacking, unravel):
+def _with_derivative(root, residual_at, unravel):
     """The root with the derivative of the implicit function, which is traced only where it is asked for."""
-    del lacking, unravel
+    del residual_at, unravel
     return root
 
 
 @_with_derivative.def_jvp
 def _implicit_derivative(primals, tangents):
-    root, lacking, unravel = primals
+    root, residual_at, unravel = primals
 
-    def missing(q, lacking):
-        return ravel_pytree(lacking(unravel(q), 1.0))[0]
+    def residual(q, residual_at):
+        return ravel_pytree(residual_at(unravel(q), 1.0))[0]
 
-    K = jax.jacfwd(lambda q: missing(q, lacking))(root)
-    _, pushed = eqx.filter_jvp(lambda own: missing(root, own), (lacking,), (tangents[1],))
+    K = jax.jacfwd(lambda q: residual(q, residual_at))(root)
+    _, pushed = eqx.filter_jvp(lambda own: residual(root, own), (residual_at,), (tangents[1],))
     return root, -jnp.linalg.solve(K, pushed)
 
 
@@ -164,8 +164,8 @@ def at_rest(model: Robot, q, inputs: Inputs):
     A locked coordinate is missing what it is away from zero.
     """
     zero = like_coordinates(model)
-    lacking = residual(model, Coordinates(q, jnp.zeros(6)), zero, zero, inputs).q
-    each = zip(model.each, split(model, q), split(model, lacking), strict=True)
+    forces = residual(model, Coordinates(q, jnp.zeros(6)), zero, zero, inputs).q
+    each = zip(model.each, split(model, q), split(model, forces), strict=True)
     return joined(model, [jnp.where(arm.arm.segments.free, part, own) for arm, own, part in each])
 
 

@@ -128,7 +128,8 @@ class Arithmetic(Text):
             # A division takes as long as ten products: one for all that have the same divisor.
             return self.mul(kind, a, self.op("fdiv", kind, 1.0, b))
         if known(a) and known(b):
-            return int(a / b)
+            # Towards zero, as the processor does.
+            return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
         return self.op("sdiv" if signed else "udiv", kind, a, b)
 
     def compare(self, name: str, kind: str, a, b, signed: bool = True):

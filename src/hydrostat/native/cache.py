@@ -124,7 +124,7 @@ def _named(leaf: Any) -> str:
         return f"{leaf.__module__}.{leaf.__qualname__}"
     if isinstance(leaf, str | int | float | bool | None):
         return repr(leaf)
-    if not type(leaf).__module__.startswith("hydrostat"):
+    if type(leaf).__module__.split(".")[0] != "hydrostat":
         raise NoKeyError(f"a {type(leaf).__qualname__}")
     return f"{type(leaf).__module__}.{type(leaf).__qualname__} {leaf!r}"
 

@@ -124,7 +124,7 @@ class Storage:
         flat = value.reshape(-1)
         if np.all(flat == flat[0]):
             mem = self.spilled(boxed(flat[:1].tolist(), (1,)), kind_of(value.dtype))
-            return Mem(mem.ptr, mem.offset, value.shape, (0,) * value.ndim, mem.kind)
+            return mem.part(value.shape, (0,) * value.ndim)
         axis = self.axis_of(value.shape)
         kind = kind_of(value.dtype)
         strides, size = self.layout(value.shape, axis)

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from hydrostat.errors import InputError, choice
+from hydrostat.native import NotLoweredError
 from hydrostat.native.cache import structure_of
 from hydrostat.simulation.loop import Carry, Loop, Row, one_step, row_of
 from hydrostat.system import System
@@ -108,7 +109,7 @@ def _or_none(backend: str, what: str, kind: Any, make: Callable) -> Any:
     if reason is None:
         try:
             if jax.default_backend() != "cpu":
-                raise NotImplementedError(f"arrays are on a {jax.default_backend()}")
+                raise NotLoweredError(f"arrays are on a {jax.default_backend()}")
             return make()
         except Exception as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
