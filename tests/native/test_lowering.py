@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from hydrostat.native.function import Native
+from hydrostat.native.order import ordered
 
 KEY = np.random.default_rng(0)
 
@@ -175,3 +176,34 @@ def test_a_constant_lasts_as_long_as_what_is_seen_of_it():
         return (c + jnp.sum(jnp.concatenate([part.T, a[:2]]) * c),)
 
     check(step, numbers(20, 3))
+
+
+def test_lanes_that_have_ended_keep_what_they_have():
+    def one(_, own):
+        q, v = own
+
+        def turn(carry):
+            k, x = carry
+            return k + 1, 0.5 * x + jnp.roll(x, 1, 0)
+
+        return jax.lax.while_loop(lambda c: c[0] < 2.0 + 3.0 * jnp.abs(v[0, 0]), turn, (0, q))[1], v
+
+    check(arms(one), numbers(8, 20, 3), numbers(8, 20, 3), side_by_side=8, widths=(4, 8))
+
+
+def test_loads_stay_before_stores_that_overwrite_them():
+    lines = [
+        "  %a = load double, ptr %m1",
+        "  %b = load double, ptr %m2",
+        *(f"  %c{i} = fadd double %b, %b" for i in range(6)),
+        "  store double %b, ptr %m3",
+        "  %d = load double, ptr %m3",
+        "  %e = fadd double %a, %d",
+        "  store double %e, ptr %m2",
+        "  ret void",
+    ]
+    # The first and the third buffer are the same memory.
+    found = ordered(lines, {"%m1": (0, 64), "%m2": (64, 128), "%m3": (0, 64)})
+    at = {line: i for i, line in enumerate(found)}
+    assert sorted(found) == sorted(lines)
+    assert at[lines[0]] < at["  store double %b, ptr %m3"] < at["  %d = load double, ptr %m3"]
