@@ -14,6 +14,8 @@ import jax.extend.core
 from jax.core import Tracer
 from jax.experimental.xla_metadata import set_xla_metadata
 
+from hydrostat.executables import Executables
+
 _OPTIONS = {
     # The older way to emit kernels compiles twice as fast, and the kernels run as fast (measured: rollouts, Jacobians).
     "xla_cpu_use_fusion_emitters": False,
@@ -29,7 +31,10 @@ _FAST = {**_OPTIONS, "xla_backend_optimization_level": 3}
 
 
 def quick_jit(function):
-    """`equinox.filter_jit` with options that compile long chains of small operations in half the time."""
+    """`equinox.filter_jit` with options that compile long chains of small operations in half the time.
+
+    What is compiled is kept on disk, and found there without tracing.
+    """
     return _jit(function, _OPTIONS)
 
 
@@ -45,22 +50,17 @@ def compiled(function, *arguments):
 
 
 def _jit(function, options):
-    """The function compiled with options, where this version of XLA knows them."""
-    quick = eqx.filter_jit(function, compiler_options=options)  # type: ignore[call-overload]
+    """The function compiled with options, where this version of XLA knows them, and kept on disk."""
+    quick = Executables(function, options)
     plain = eqx.filter_jit(function)
 
     @wraps(function)
     def call(*args, **kwargs):
         # Options are for a function that is compiled by itself, not for one that is part of another.
         traced = any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves((args, kwargs)))
-        if traced or not _understood():
+        if traced or not _understood() or jax.default_backend() != "cpu" or jax.config.jax_disable_jit:
             return plain(*args, **kwargs)
-        try:
-            return quick(*args, **kwargs)
-        except ValueError as error:
-            if "compiler_options" not in str(error):
-                raise
-            return plain(*args, **kwargs)
+        return quick(*args, **kwargs)
 
     return call
 

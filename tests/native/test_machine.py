@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import hydrostat as hs
-from hydrostat.native import cache
+from hydrostat import code_cache
 from hydrostat.native.function import Native, key_of
 from hydrostat.native.machine import compiled
 from hydrostat.simulation import backend
@@ -52,7 +52,7 @@ def test_code_for_arm_processors_can_be_made():
 @pytest.fixture
 def own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    return tmp_path / "hydrostat" / "native"
+    return tmp_path / "hydrostat" / "code"
 
 
 def test_entries_are_private_and_damaged_ones_are_replaced(own_cache):
@@ -84,9 +84,9 @@ def test_an_entry_is_used(own_cache):
 
 
 def test_the_cache_is_bounded(own_cache, monkeypatch):
-    monkeypatch.setattr(cache, "_MOST_BYTES", 10_000)
+    monkeypatch.setattr(code_cache, "_MOST_BYTES", 10_000)
     for number in range(8):
-        cache.store(f"entry{number}", bytes(3000))
+        code_cache.store(f"entry{number}", bytes(3000))
         os.utime(own_cache / f"entry{number}", (number, number))
     assert {entry.name for entry in own_cache.iterdir()} == {"entry5", "entry6", "entry7"}
 

@@ -10,6 +10,7 @@ from jaxtyping import Array, Float, Int
 
 from hydrostat.bodies import Arm
 from hydrostat.bodies.rod import damping, gauss_points, node_inertias, stiffness
+from hydrostat.compiling import quick_jit
 from hydrostat.errors import InputError
 from hydrostat.mechanics.nodes import AbstractMuscles, AbstractTissue, AbstractWires
 from hydrostat.segments import SWELL
@@ -136,7 +137,7 @@ def make_arm_model(
     if plates is None:
         flow = gauss_points(points)
         fractions = flow[0]
-        inertia, elastic, damped = node_inertias(arm, points), stiffness(arm, points), damping(arm, points)
+        inertia, elastic, damped = _rod(arm, points)
     else:
         flow, fractions, inertia = gauss_points(1), np.ones(1), plates[:, None]
         elastic = damped = jnp.zeros((arm.count, arm.coordinates))
@@ -176,6 +177,12 @@ def make_arm_model(
     )
 
 
+@quick_jit
+def _rod(arm: Arm, points: int) -> tuple[Array, Array, Array]:
+    """Inertias at the nodes, stiffness and damping of a rod."""
+    return node_inertias(arm, points), stiffness(arm, points), damping(arm, points)
+
+
 def ball_inertia(moment, mass) -> Float[Array, " 6"]:
     """The diagonal of a ball's spatial inertia."""
     return jnp.stack([jnp.asarray(x, float) for x in (moment, moment, moment, mass, mass, mass)])
@@ -189,14 +196,19 @@ def _bend_friction(arm: Arm, friction: Float[Array, " n"]) -> Float[Array, "n k"
 
 def places(arm: Arm, fractions: list[float]) -> Places:
     """The material points at fractions 0 ... 1 of the arm's rest length."""
-    ends = jnp.cumsum(arm.segments.length) / arm.length
     for fraction in fractions:
         if not 0.0 <= fraction <= 1.0:
             raise InputError(f"a place on the arm must be a fraction from 0 to 1 of its length; got {fraction:g}")
-    s = jnp.asarray(fractions, float).reshape(-1)
-    index = jnp.clip(jnp.searchsorted(ends, s - 1e-9, side="left"), 0, arm.count - 1)
-    start = ends[index] - arm.segments.length[index] / arm.length
-    return Places(index, jnp.clip((s - start) * arm.length / arm.segments.length[index], 0.0, 1.0))
+    return Places(*_segments_of(arm.segments.length, jnp.asarray(fractions, float).reshape(-1)))
+
+
+@quick_jit
+def _segments_of(lengths: Float[Array, " n"], s: Float[Array, " m"]) -> tuple[Array, Array]:
+    """The segments in which fractions of an arm's length lie, and where within them, 0 to 1."""
+    ends, whole = jnp.cumsum(lengths) / jnp.sum(lengths), jnp.sum(lengths)
+    index = jnp.clip(jnp.searchsorted(ends, s - 1e-9, side="left"), 0, lengths.shape[0] - 1)
+    start = ends[index] - lengths[index] / whole
+    return index, jnp.clip((s - start) * whole / lengths[index], 0.0, 1.0)
 
 
 def relaxed(model: ArmModel) -> Float[Array, "n m"]:

@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from hydrostat.native import cache
+from hydrostat import code_cache
 from hydrostat.native.emitter import Emitter
 from hydrostat.native.hoisting import hoisted, split
 from hydrostat.native.lowering import Lowering
@@ -44,12 +44,12 @@ class Native:
     def __init__(self, function, parameters, argument, *, side_by_side: int = 0, stepping: bool = False,
                  reset: tuple[int, ...] = (), key: str | None = None, width: int = WIDTH,
                  features: str | None = None):  # fmt: skip
-        entry = None if key is None else cache.load(key)
+        entry = None if key is None else code_cache.load(key)
         said = None if entry is None else _heard(entry)
         if said is None:
             said = _made(function, parameters, argument, side_by_side, stepping, reset, width, features)
             if key is not None and said[0]["structure"] is not None:
-                cache.store(key, _said(*said))
+                code_cache.store(key, _said(*said))
         data, code = said
         self.structure = data.pop("tree", None) or jax.tree.structure(_tuples(data["structure"]))
         """Of the result."""
@@ -210,6 +210,6 @@ def _heard(entry: bytes) -> tuple[dict, bytes] | None:
 def key_of(*parts) -> str | None:
     """The key of an entry on disk; None where what is computed cannot be told by one."""
     try:
-        return cache.key_of(processor(), *parts)
-    except cache.NoKeyError:
+        return code_cache.key_of(processor(), *parts)
+    except code_cache.NoKeyError:
         return None

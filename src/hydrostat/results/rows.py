@@ -16,13 +16,13 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Float
 
+from hydrostat.code_cache import structure_of
 from hydrostat.compiling import quick_jit
 from hydrostat.lie import SE3, small
 from hydrostat.mechanics import kinematics
 from hydrostat.mechanics.model import ArmModel
 from hydrostat.mechanics.pull import wire_tensions
 from hydrostat.mechanics.robot import PerArm, joined, over_arms, split, stacked
-from hydrostat.native.cache import structure_of
 from hydrostat.surroundings.jet import Jet
 from hydrostat.surroundings.objects import Ball
 from hydrostat.surroundings.suckers import Suckers

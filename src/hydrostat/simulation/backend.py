@@ -9,9 +9,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from hydrostat.code_cache import structure_of
 from hydrostat.errors import InputError, choice
 from hydrostat.native import NotLoweredError
-from hydrostat.native.cache import structure_of
 from hydrostat.simulation.loop import Carry, Loop, Row, one_step, row_of
 from hydrostat.system import System
 

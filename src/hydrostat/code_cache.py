@@ -7,6 +7,7 @@ damaged, or belongs to somebody else, is not used.
 
 import hashlib
 import os
+import platform
 import stat
 import types
 from functools import cache
@@ -19,6 +20,8 @@ import numpy as np
 
 _MOST_BYTES = 200 * 2**20
 _DIGEST = 32
+_OWN = ("hydrostat", "builtins", "jax", "jaxlib", "numpy")
+"""Packages whose code is told by this program's source and by JAX's version."""
 
 
 class NoKeyError(Exception):
@@ -28,7 +31,7 @@ class NoKeyError(Exception):
 def folder() -> Path | None:
     """The folder of the entries, made if need be; None where it is not the user's own."""
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    path = Path(home) / "hydrostat" / "native"
+    path = Path(home) / "hydrostat" / "code"
     try:
         path.mkdir(parents=True, exist_ok=True)
         path.chmod(0o700)
@@ -81,19 +84,40 @@ def store(key: str, data: bytes) -> None:
 
 def key_of(*parts: Any) -> str:
     """A key for code that depends on trees of arrays, functions and settings, by shapes but not by numbers."""
-    text = "\n".join([_source(), jax.__version__, *(_text(part) for part in parts)])
+    said = [_text(part) for part in parts]
+    own = any(f"hydrostat.{part.removesuffix('.py')}" in text for part in _NOT_COMPILED for text in said)
+    text = "\n".join([_source(own), jax.__version__, *said])
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 @cache
-def _source() -> str:
-    """What tells one state of this program's own source from another."""
-    root = Path(__file__).parent.parent
-    found = []
+def processor() -> str:
+    """What tells the processor of one machine from another's: its model and its instruction sets."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    said = [line for line in lines if line.lower().startswith(("model name", "flags", "features", "cpu part"))]
+    return "\n".join([platform.machine(), platform.processor(), *sorted(set(said))])
+
+
+_NOT_COMPILED = ("scenarios", "viewer", "exporting", "benchmarking", "cli.py", "_terminal.py")
+"""Parts of the package on which no other part depends, so that a change there leaves what is compiled as it is."""
+
+
+@cache
+def _source(whole: bool) -> str:
+    """What tells one state of this program's own source from another.
+
+    **Arguments:** `whole`: whether those parts count as well of which code is compiled only for themselves.
+    """
+    root = Path(__file__).parent
+    digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
-        status = path.stat()
-        found.append(f"{path.relative_to(root)} {status.st_size} {status.st_mtime_ns}")
-    return "\n".join(found)
+        place = path.relative_to(root)
+        if whole or place.parts[0] not in _NOT_COMPILED:
+            digest.update(f"{place}\n".encode() + path.read_bytes())
+    return digest.hexdigest()
 
 
 def _text(part: Any) -> str:
@@ -101,10 +125,11 @@ def _text(part: Any) -> str:
     if isinstance(part, str | int | float | bool | None):
         return repr(part)
     leaves, structure = jax.tree.flatten(part)
-    for node in _classes(part):
-        if node.__module__.split(".")[0] not in ("hydrostat", "builtins", "jax", "jaxlib", "numpy"):
+    classes = sorted(_classes(part), key=lambda node: (node.__module__, node.__qualname__))
+    for node in classes:
+        if node.__module__.split(".")[0] not in _OWN:
             raise NoKeyError(f"{node.__qualname__} is not this program's own")
-    said = [str(structure)]
+    said = [str(structure), *(f"{node.__module__}.{node.__qualname__}" for node in classes)]
     for leaf in leaves:
         if eqx.is_array(leaf) or isinstance(leaf, np.ndarray):
             said.append(f"{np.shape(leaf)} {leaf.dtype}")
@@ -119,7 +144,7 @@ def _text(part: Any) -> str:
 def _named(leaf: Any) -> str:
     """A leaf that is no array."""
     if isinstance(leaf, types.FunctionType):
-        if leaf.__closure__ or leaf.__module__.split(".")[0] != "hydrostat" or "<" in leaf.__qualname__:
+        if leaf.__closure__ or leaf.__module__.split(".")[0] not in _OWN or "<" in leaf.__qualname__:
             raise NoKeyError(f"the function {leaf.__qualname__}")
         return f"{leaf.__module__}.{leaf.__qualname__}"
     if isinstance(leaf, str | int | float | bool | None):

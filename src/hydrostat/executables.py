@@ -1,0 +1,115 @@
+"""Executables that XLA has compiled, kept on disk.
+
+JAX's own cache is keyed by the lowered program, so that a second start traces and lowers everything again before it
+finds what it looked for: seconds for a robot's equilibrium. These are keyed by the function's name and by the
+structure of its arguments, which is known without tracing.
+"""
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+from jax.experimental import serialize_executable
+
+from hydrostat import code_cache
+
+
+class _Hits:
+    """Counts what JAX found in its own cache."""
+
+    def __init__(self):
+        self.count = 0
+        jax.monitoring.register_event_listener(self._listen)
+
+    def _listen(self, event: str, **_) -> None:
+        self.count += event == "/jax/compilation_cache/cache_hits"
+
+
+_HITS = _Hits()
+
+
+class Executables:
+    """The executables of a function, one for each structure of its arguments.
+
+    **Arguments:** `options`: for XLA's compiler.
+    """
+
+    def __init__(self, function: Callable, options: dict[str, Any]):
+        self._function, self._options = function, options
+        self._loaded: dict[Any, tuple[Any, Any]] = {}
+
+    def __call__(self, *args, **kwargs) -> Any:
+        """The function's value."""
+        dynamic, static = eqx.partition((args, kwargs), eqx.is_array)
+        leaves, structure = jax.tree.flatten(dynamic)
+        leaves = [jax.numpy.asarray(leaf) for leaf in leaves]
+        kind = (structure, tuple((leaf.shape, leaf.dtype, leaf.weak_type) for leaf in leaves), _fixed(static))
+        if kind not in self._loaded:
+            self._loaded[kind] = self._load((args, kwargs), leaves, structure, static)
+        executable, result = self._loaded[kind]
+        arrays = jax.tree.unflatten(result[0], executable(leaves))
+        return eqx.combine(arrays, result[1])
+
+    def _load(self, arguments, leaves: list, structure, static) -> tuple[Any, Any]:
+        """The executable from the disk, or compiled and stored; and its result's structure and constant part."""
+        key = self._key(arguments, leaves)
+        entry = None if key is None else code_cache.load(key)
+        if entry is not None:
+            try:
+                return _unpickled(entry)
+            except Exception:  # an entry of another version: whatever is wrong with it, it is made anew
+                pass
+        found: list[Any] = []
+
+        def flat(leaves):
+            args, kwargs = eqx.combine(jax.tree.unflatten(structure, leaves), static)
+            arrays, constant = eqx.partition(self._function(*args, **kwargs), eqx.is_array)
+            flat_arrays, tree = jax.tree.flatten(arrays)
+            found.append((tree, constant))
+            return flat_arrays
+
+        hits = _HITS.count
+        executable = jax.jit(flat, compiler_options=self._options).lower(leaves).compile()
+        # One that JAX's own cache had is not complete when it is written a second time.
+        if key is not None and _HITS.count == hits:
+            _store(key, executable, found[-1])
+        return executable, found[-1]
+
+    def _key(self, arguments, leaves: list) -> str | None:
+        """The key of the entry on disk; None where the function cannot be told by one."""
+        weak = [leaf.weak_type for leaf in leaves]
+        settings = (sorted(self._options.items()), jax.config.jax_enable_x64)
+        try:
+            return code_cache.key_of("xla", code_cache.processor(), str(settings), str(weak), self._function, arguments)
+        except code_cache.NoKeyError:
+            return None
+
+
+def _fixed(static) -> Any:
+    """The part of the arguments that is no array, such that equal ones have equal code."""
+    leaves, structure = jax.tree.flatten(static)
+    return structure, tuple((type(leaf), leaf) for leaf in leaves)
+
+
+def _store(key: str, executable, result) -> None:
+    """Keep an executable on disk, where it can be kept."""
+    tree, constant = result
+    try:
+        data = serialize_executable.serialize(executable)
+        marked = jax.tree.unflatten(tree, range(tree.num_leaves))
+        code_cache.store(key, pickle.dumps((data, marked, constant)))
+    except Exception:  # it runs all the same: what cannot be kept is compiled again the next time
+        return
+
+
+def _unpickled(entry: bytes) -> tuple[Any, Any]:
+    """The inverse of `_store`."""
+    # Its linear algebra is JAX's, which is made ready when a program that uses it is lowered: here none is.
+    from jaxlib.cpu import _lapack  # type: ignore[attr-defined]
+
+    _lapack.initialize()
+    data, marked, constant = pickle.loads(entry)
+    executable = serialize_executable.deserialize_and_load(*data, execution_devices=jax.devices("cpu")[:1])
+    return executable, (jax.tree.structure(marked), constant)
