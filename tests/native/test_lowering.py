@@ -52,7 +52,9 @@ def test_arithmetic(shape):
      lambda a: jnp.sqrt(a * a), lambda a: a**3, lambda a: jnp.arctan2(a, 1.0 - a),
      lambda a: jnp.where(a > 0, a, -2 * a),
      lambda a: jnp.maximum(a, 0.3), lambda a: jnp.clip(a, -0.5, 0.5), lambda a: (a > 0.0).astype(float),
-     lambda a: a.astype(int).astype(float), jnp.round, lambda a: jnp.sin(1e4 * a),
+     lambda a: a.astype(int).astype(float), lambda a: ((1e3 * a).astype(int) % 7).astype(float),
+     lambda a: (jnp.abs(1e3 * a).astype(jnp.uint64) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(11)).astype(float),
+     jnp.round, lambda a: jnp.sin(1e4 * a),
      lambda a: jnp.exp(100 * a)],
 )  # fmt: skip
 def test_functions(function):

@@ -122,13 +122,38 @@ def test_without_llvmlite_xla_steps(monkeypatch, caplog):
         hs.rollout(arm, steps=3, dt=1e-3, backend="native")
 
 
-def test_noisy_sensors_are_left_to_xla_and_that_is_said_once(monkeypatch, caplog):
+class Follow(hs.Controller):
+    """A torque against what is measured."""
+
+    def __call__(self, time, observation, memory):
+        return hs.Control(torque=-0.01 * observation.q), memory
+
+
+class Sorting(hs.Controller):
+    """What there is no machine code of our own for."""
+
+    def __call__(self, time, observation, memory):
+        q = observation.q[:, 0]
+        return hs.Control(torque=1e-3 * jnp.linalg.eigh(jnp.outer(q, q))[0][:, None]), memory
+
+
+def test_noisy_sensors_are_those_of_xla():
+    sensor = hs.Sensor(noise=0.05, bias=0.01, rate=400.0, delay=2e-3, dropout=0.3)
+    noisy = hs.Sensors(proprioception=sensor, seed=5)
+    native, xla = (
+        hs.rollout(hs.System(hs.robots.finger()), Follow(), steps=20, dt=1e-3, sensors=noisy, backend=backend)
+        for backend in ("native", "xla")
+    )
+    np.testing.assert_allclose(native.control.torque, xla.control.torque, rtol=1e-9, atol=1e-15)
+    assert len(np.unique(np.asarray(native.control.torque)[:, 0])) > 4
+
+
+def test_what_is_left_to_xla_is_said_once(monkeypatch, caplog):
     monkeypatch.setattr(backend, "_REFUSED", {})
-    noisy = hs.Sensors(proprioception=hs.Sensor(noise=0.01))
     with caplog.at_level(logging.WARNING, "hydrostat"):
         for _ in range(2):
-            hs.rollout(hs.System(hs.robots.finger()), steps=2, dt=1e-3, sensors=noisy)
-    assert caplog.text.count("random numbers") == 1
+            hs.rollout(hs.System(hs.robots.finger()), Sorting(), steps=2, dt=1e-3)
+    assert caplog.text.count("eigh") == 1
 
 
 def test_a_backend_that_is_none_is_refused():

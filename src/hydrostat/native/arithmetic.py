@@ -132,6 +132,12 @@ class Arithmetic(Text):
             return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
         return self.op("sdiv" if signed else "udiv", kind, a, b)
 
+    def remainder(self, kind, a, b, signed=True):
+        """What a division of whole numbers leaves, with the sign of the first."""
+        if known(a) and known(b):
+            return abs(a) % abs(b) * (1 if a >= 0 else -1)
+        return self.op("srem" if signed else "urem", kind, a, b)
+
     def compare(self, name: str, kind: str, a, b, signed: bool = True):
         """Whether two values compare as a name says: eq, ne, lt, le, gt or ge."""
         if known(a) and known(b):

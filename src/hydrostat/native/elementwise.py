@@ -63,6 +63,8 @@ def scalar(e: Emitter, eqn: Eqn):  # noqa: PLR0912 (a list of names)
     if name.startswith("shift_"):
         op = {"shift_left": "shl", "shift_right_logical": "lshr", "shift_right_arithmetic": "ashr"}[name]
         return lambda a, b: e.shift(op, kind, a, b)
+    if name == "rem" and not is_float(kind):
+        return lambda a, b: e.remainder(kind, a, b, signed)
     if not is_float(kind):
         raise NotLoweredError(f"{name} of whole numbers")
     if name == "sqrt":

@@ -71,7 +71,8 @@ class Storage:
         if shape and self.lanes is None and shape[0] == self.side_by_side > 1:
             return 0
         for i, n in enumerate(shape):
-            if n >= LONG or (i == 0 and (n >= LONG_FIRST or (n >= 4 and n in self.lengths))):
+            first = i == 0 or (i == 1 and n in self.lengths)
+            if n >= LONG or (first and (n >= LONG_FIRST or (n >= 4 and n in self.lengths))):
                 return i
         return None
 

@@ -11,6 +11,7 @@ from hydrostat.errors import InputError
 from hydrostat.lie import SE3, small, so3
 from hydrostat.mechanics.robot import joined, split
 from hydrostat.segments import AbstractSegment
+from hydrostat.sensing import random_numbers
 from hydrostat.sensing.base import zero
 from hydrostat.system import System
 
@@ -71,24 +72,30 @@ def _spread(amount: Any, like: Array, named: str) -> Array:
         raise InputError(message) from None
 
 
-def uniform(key: Array, scales: Any) -> tuple[Any, Array]:
-    """Uniform random numbers from -1 to 1 for every leaf, and one more; all from one draw, which compiles faster."""
-    leaves, structure = jax.tree.flatten(scales)
+def uniform(state: Array, turn: Any, like: Any) -> Any:
+    """Numbers that are uniform between 0 and 1, for every number of a tree."""
+    leaves = jax.tree.leaves(like)
+    return _as_tree(like, random_numbers.uniform(state, turn, sum(leaf.size for leaf in leaves)))
+
+
+def normal(state: Array, turn: Any, scales: Any) -> Any:
+    """Normal numbers of zero mean and the given standard deviations, in a tree such as these."""
+    leaves = jax.tree.leaves(scales)
+    u = random_numbers.uniform(state, turn, 2 * sum(leaf.size for leaf in leaves))
+    return jax.tree.map(jnp.multiply, scales, _as_tree(scales, random_numbers.normal(u)))
+
+
+def _as_tree(like: Any, values: Array) -> Any:
+    """Numbers in a row as the leaves of a tree."""
+    leaves, structure = jax.tree.flatten(like)
     ends = np.cumsum([0, *(leaf.size for leaf in leaves)])
-    # The open interval, as the inverse of the normal distribution needs it.
-    values = jax.random.uniform(key, (int(ends[-1]) + 1,), minval=np.nextafter(-1.0, 0.0), maxval=1.0)
     each = zip(leaves, ends[:-1], ends[1:], strict=True)
-    return jax.tree.unflatten(structure, [values[a:b].reshape(leaf.shape) for leaf, a, b in each]), values[-1]
+    return jax.tree.unflatten(structure, [values[a:b].reshape(leaf.shape) for leaf, a, b in each])
 
 
 def happens(chance: Any, u: Array) -> Array:
-    """Whether something of a chance happens, by a number that is uniform from -1 to 1."""
-    return 0.5 * (u + 1.0) < chance
-
-
-def normal(scales: Any, u: Any) -> Any:
-    """Normal numbers of zero mean and the given standard deviations, from numbers that are uniform from -1 to 1."""
-    return jax.tree.map(lambda y, u: y * (np.sqrt(2.0) * jax.scipy.special.erfinv(u)), scales, u)
+    """Whether something of a chance happens, by a number that is uniform between 0 and 1."""
+    return u < chance
 
 
 def flipped(chances: Any, u: Any, values: Any) -> Any:

@@ -10,7 +10,7 @@ from jax.core import Tracer
 from jaxtyping import Array, Float, Int
 
 from hydrostat.errors import InputError, number, shown
-from hydrostat.sensing import measurement
+from hydrostat.sensing import measurement, random_numbers
 from hydrostat.sensing.base import Samples, Sensor, first_samples, sampled, zero
 from hydrostat.sensing.observation import Observation
 from hydrostat.system import System
@@ -39,8 +39,8 @@ _UNUSED = {
 class SenseMemory(eqx.Module):
     """What one imperfect sense remembers; None where it needs nothing."""
 
-    key: Array | None
-    """Of its random numbers."""
+    streams: tuple[Array, Array] | None
+    """Of its random numbers: of the noise, and of samples that are lost."""
     count: Int[Array, ""] | None
     """How often it has been asked."""
     bias: tuple
@@ -122,9 +122,10 @@ class Sensors(eqx.Module):
             if sensor.perfect:
                 memories.append(None)
                 continue
-            key = jax.random.fold_in(jax.random.PRNGKey(self.seed), index)
+            # Of each sense one stream for the constant errors, one for the noise, one for samples that are lost.
+            streams = [random_numbers.stream(self.seed, 3 * index + i) for i in range(3)]
             values = {field: getattr(truth, field) for field in fields}
-            memories.append(_start(name, sensor, system, values, _known(dt), key))
+            memories.append(_start(name, sensor, system, values, _known(dt), streams))
         return SensorsMemory(*memories)
 
     def __call__(
@@ -163,10 +164,9 @@ def _known(dt: Any) -> float:
     return number("dt", float(dt) if isinstance(dt, jax.Array) else dt, above=0.0)
 
 
-def _start(name: str, sensor: Sensor, system: System, values: dict, dt: float, key: Array) -> SenseMemory:
+def _start(name: str, sensor: Sensor, system: System, values: dict, dt: float, streams: list) -> SenseMemory:
     """The memory of an imperfect sense."""
     bias, noise = [], []
-    bias_key, key = jax.random.split(key)
     for field, value in values.items():
         rates = field in _RATES
         amounts = (sensor.rate_noise, sensor.turn_rate_noise) if rates else (sensor.noise, sensor.turn_noise)
@@ -178,39 +178,40 @@ def _start(name: str, sensor: Sensor, system: System, values: dict, dt: float, k
         scales = measurement.errors_of(system, field, value, sensor.bias, sensor.turn_bias, f"{name}.bias")
         offset = measurement.errors_of(system, field, value, sensor.offset, 0.0, f"{name}.offset")
         if scales is not None:
-            scales = measurement.normal(scales, measurement.uniform(bias_key, scales)[0])
+            scales = measurement.normal(streams[0], 0, scales)
         bias.append(measurement.added(scales, offset))
     random = bool(jax.tree.leaves(noise)) or not zero(sensor.dropout)
     count = jnp.asarray(0, int) if random else None
-    memory = SenseMemory(key if random else None, count, tuple(bias), tuple(noise), None)
+    memory = SenseMemory((streams[1], streams[2]) if random else None, count, tuple(bias), tuple(noise), None)
     if not sensor.holds:
         return memory
     # Until the first sample arrives the sense tells one of the start.
-    first, _ = _sample(name, memory, jax.tree.map(lambda y: jnp.asarray(y, y.dtype), tuple(values.values())))
-    return SenseMemory(memory.key, count, memory.bias, memory.noise, first_samples(sensor, first, dt))
+    first = _sample(name, memory, jax.tree.map(lambda y: jnp.asarray(y, y.dtype), tuple(values.values())))
+    return SenseMemory(memory.streams, count, memory.bias, memory.noise, first_samples(sensor, first, dt))
 
 
 def _told(name: str, sensor: Sensor, memory: SenseMemory, time, values: tuple) -> tuple[tuple, SenseMemory]:
     """What one sense tells at a time, and what it remembers."""
     # The sample of the start has the number 0.
     count = None if memory.count is None else memory.count + 1
-    memory = SenseMemory(memory.key, count, memory.bias, memory.noise, memory.samples)
-    told, u = _sample(name, memory, values)
+    memory = SenseMemory(memory.streams, count, memory.bias, memory.noise, memory.samples)
+    told = _sample(name, memory, values)
     if memory.samples is None:
         return told, memory
-    lost = False if u is None else measurement.happens(sensor.dropout, u)
+    lost: Any = False
+    if memory.streams is not None and not zero(sensor.dropout):
+        lost = measurement.happens(sensor.dropout, random_numbers.uniform(memory.streams[1], count, 1)[0])
     told, samples = sampled(sensor, memory.samples, time, told, lost)
-    return told, SenseMemory(memory.key, count, memory.bias, memory.noise, samples)
+    return told, SenseMemory(memory.streams, count, memory.bias, memory.noise, samples)
 
 
-def _sample(name: str, memory: SenseMemory, values: tuple) -> tuple[tuple, Array | None]:
-    """The sample that is taken of the true values, and a random number, uniform from -1 to 1, that decides its fate."""
+def _sample(name: str, memory: SenseMemory, values: tuple) -> tuple:
+    """The sample that is taken of the true values."""
     noise: tuple = (None,) * len(values)
-    fate = None
-    if memory.key is not None and memory.count is not None:
-        u, fate = measurement.uniform(jax.random.fold_in(memory.key, memory.count), memory.noise)
+    if memory.streams is not None and jax.tree.leaves(memory.noise):
         if name == "touch":
-            return (measurement.flipped(memory.noise, u, values) if jax.tree.leaves(u) else values), fate
-        noise = measurement.normal(memory.noise, u)
+            u = measurement.uniform(memory.streams[0], memory.count, memory.noise)
+            return measurement.flipped(memory.noise, u, values)
+        noise = measurement.normal(memory.streams[0], memory.count, memory.noise)
     errors = [measurement.added(bias, own) for bias, own in zip(memory.bias, noise, strict=True)]
-    return tuple(measurement.measured(value, error) for value, error in zip(values, errors, strict=True)), fate
+    return tuple(measurement.measured(value, error) for value, error in zip(values, errors, strict=True))
