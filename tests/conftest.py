@@ -38,7 +38,7 @@ import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 
 import hydrostat  # noqa: E402, F401  switches JAX to float64; comes after the hook
-from hydrostat import compiling  # noqa: E402
+from hydrostat import compiling, executables  # noqa: E402
 
 # Keep all that is compiled, however small.
 jax.config.update("jax_compilation_cache_dir", str(Path(__file__).parents[1] / ".cache" / "jax-tests"))
@@ -66,4 +66,5 @@ def little_memory():
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     if pages * os.sysconf("SC_PAGE_SIZE") > MOST_MEMORY:
         jax.clear_caches()
+        executables.forget_all()
         ctypes.CDLL(None).malloc_trim(0)

@@ -6,6 +6,7 @@ structure of its arguments, which is known without tracing.
 """
 
 import pickle
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -28,6 +29,13 @@ class _Hits:
 
 
 _HITS = _Hits()
+_ALL: "weakref.WeakSet[Executables]" = weakref.WeakSet()
+
+
+def forget_all() -> None:
+    """Let all executables in memory go, as `jax.clear_caches` does with JAX's own."""
+    for executables in _ALL:
+        executables.forget()
 
 
 class Executables:
@@ -39,6 +47,7 @@ class Executables:
     def __init__(self, function: Callable, options: dict[str, Any]):
         self._function, self._options = function, options
         self._loaded: dict[Any, tuple[Any, Any]] = {}
+        _ALL.add(self)
 
     def __call__(self, *args, **kwargs) -> Any:
         """The function's value."""
@@ -51,6 +60,10 @@ class Executables:
         executable, result = self._loaded[kind]
         arrays = jax.tree.unflatten(result[0], executable(leaves))
         return eqx.combine(arrays, result[1])
+
+    def forget(self) -> None:
+        """Let the executables in memory go; those on disk stay."""
+        self._loaded.clear()
 
     def _load(self, arguments, leaves: list, structure, static) -> tuple[Any, Any]:
         """The executable from the disk, or compiled and stored; and its result's structure and constant part."""
