@@ -46,10 +46,10 @@ def equilibrium(
     """
     control = Control() if control is None else system.check(control)
     check_equilibrium(system.robot, load_steps)
-    wanted = system.rest().activation if control.activation is None else control.activation
-    wanted = jax.tree.map(lambda gain, a: jnp.clip(gain * a, 0.0, 1.0), system.muscles.gains, wanted)
-    found = find_rest(system.robot, _Loaded(system, control, wanted), q, load_steps)
-    state = system.rest(found.q)._replace(activation=wanted)
+    activation = system.rest().activation if control.activation is None else control.activation
+    activation = jax.tree.map(lambda gain, a: jnp.clip(gain * a, 0.0, 1.0), system.muscles.gains, activation)
+    found = find_rest(system.robot, _Loaded(system, control, activation), q, load_steps)
+    state = system.rest(found.q)._replace(activation=activation)
     pose = tip_poses(system, state)
     return Rest(state, pose.position, pose, found.converged)
 

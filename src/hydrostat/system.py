@@ -156,8 +156,8 @@ class System(eqx.Module):
         if gains is None:
             return None
         gains = _numbers("muscle_gains", gains)
-        wanted = joined(self.robot, [relaxed(arm) for arm in self.robot.each])
-        _check_shape("muscle_gains", gains, wanted)
+        expected = joined(self.robot, [relaxed(arm) for arm in self.robot.each])
+        _check_shape("muscle_gains", gains, expected)
         return gains
 
     # What the parts know of each other.

@@ -40,12 +40,12 @@ class MuscleDrive(AbstractActuator):
         """The activation approaches what is commanded times the gain."""
         kept = jnp.where(self.lag > 0.0, jnp.exp(-dt / jnp.maximum(self.lag, 1e-9)), 0.0)
 
-        def approach(now, gain, wanted):
-            aim = jnp.clip(gain * wanted, 0.0, 1.0)
+        def approach(now, gain, setpoint):
+            aim = jnp.clip(gain * setpoint, 0.0, 1.0)
             return aim + (now - aim) * kept
 
-        wanted = jax.tree.map(jnp.zeros_like, state) if command is None else command
-        return jax.tree.map(approach, state, self.gains, wanted)
+        setpoint = jax.tree.map(jnp.zeros_like, state) if command is None else command
+        return jax.tree.map(approach, state, self.gains, setpoint)
 
     def apply(self, inputs: Inputs, command: PerArm | None, before: PerArm, after: PerArm, share) -> Inputs:
         """The activation within the step."""

@@ -26,9 +26,9 @@ from hydrostat.bodies import Arm
 from hydrostat.compiling import quick_jit
 from hydrostat.errors import InputError
 from hydrostat.least_squares import least_squares
-from hydrostat.mechanics.pull import wire_lengths
 from hydrostat.mechanics.robot import Inputs, Robot, no_inputs
 from hydrostat.mechanics.statics import at_rest
+from hydrostat.mechanics.wires import wire_lengths
 from hydrostat.segments import Arc, StrainSegment
 
 _MODES = ("bend_x", "bend_y", "stretch")
@@ -151,20 +151,20 @@ def tensions_for_shape(
     """
     model = robot.one
     _segments(model.arm)
-    given = no_inputs(robot) if inputs is None else inputs
+    inputs = no_inputs(robot) if inputs is None else inputs
     count = model.wires.course.along_segments(model.arm, q).shape[0] if model.wires is not None else 0
     if not count:
         raise InputError("this arm has no tendons to pull")
     base = jnp.broadcast_to(jnp.asarray(least, float), (count,))
-    lacking = at_rest(robot, q, given._replace(wires=base))
-    assert isinstance(lacking, Array)  # of one arm
+    residual = at_rest(robot, q, inputs._replace(wires=base))
+    assert isinstance(residual, Array)  # of one arm
     J = jax.jacrev(lambda q: wire_lengths(model, q))(q)
     # Rows as angles and relative lengths.
     worth = jnp.where(jnp.array([mode == "stretch" for mode in model.arm.segments.modes]), _LENGTH_COUNTS, 1.0)
     worth = worth * jnp.where(worth == 1.0, model.arm.segments.length[:, None], 1.0) / model.stiffness
-    rows, target = (J * worth).reshape(count, -1), (lacking * worth).ravel()
+    rows, target = (J * worth).reshape(count, -1), (residual * worth).ravel()
     more = least_pull(rows @ rows.T, -rows @ target)
-    left = lacking + jnp.tensordot(more, J, 1)
+    left = residual + jnp.tensordot(more, J, 1)
     return TendonPull(base + more, left / model.stiffness)
 
 

@@ -156,7 +156,7 @@ class HydrostatMuscles(AbstractMuscles):
 
         ones = [jnp.broadcast_to(one, q.shape) for one in np.eye(q.shape[-1])]
         radius, thicker = once((swollen(q), jnp.stack([jax.jvp(swollen, (q,), (one,))[1] for one in ones], -1)))
-        fibres = jax.vmap(lambda segment, *given: segment.fibres(*given))(
+        fibres = jax.vmap(lambda segment, *arguments: segment.fibres(*arguments))(
             arm.segments, q, radius, self.lower, self.upper
         )
         gradient = fibres.by_coordinates + fibres.by_radius[..., None] * thicker[:, None]
@@ -171,7 +171,7 @@ class HydrostatMuscles(AbstractMuscles):
         if not isinstance(segments, StrutSegment) or segments.twists or tension.shape[1] > len(MUSCLES):
             return super().turning(arm, q, tension, lengths, J)
         slack = once(tension[:, :4] / lengths[:, :4])
-        fibres = jax.vmap(lambda segment, *given: segment.fibres_turning(*given))(
+        fibres = jax.vmap(lambda segment, *arguments: segment.fibres_turning(*arguments))(
             segments, q, lengths[:, 4], self.lower, self.upper, slack
         )
         slope = J[:, :4]

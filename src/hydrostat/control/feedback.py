@@ -96,8 +96,8 @@ def shape_to_point(
     far = small.norm(local) / length
     stretch = jnp.clip(_SLACK * far, *_EASY_LENGTHS)
     # sin(x) / x = chord over length, by its series: x^2 = 6 (1 - c) (1 + 3/10 (1 - c) + ...).
-    lacking = jnp.clip(1.0 - far / stretch, 0.0, 0.9)
-    half = jnp.sqrt(6.0 * lacking * (1.0 + 0.3 * lacking + 0.2 * lacking**2))
+    slack = jnp.clip(1.0 - far / stretch, 0.0, 0.9)
+    half = jnp.sqrt(6.0 * slack * (1.0 + 0.3 * slack + 0.2 * slack**2))
     middle = (jnp.cumsum(segments.length) - 0.5 * segments.length) / length
     base = jnp.where(middle <= _BASE, segments.length, 0.0)
     bend = 2.0 * half * segments.length / length + (aside - half) * base / jnp.sum(base)
@@ -111,10 +111,10 @@ def shape_to_point(
         [jnp.full(n, 0.1) if mode == "stretch" else 1.0 / segments.length**2 for mode in segments.modes], -1
     )
 
-    def towards(reached, q, wanted):
-        J = jax.jacfwd(reached)(q).reshape(len(wanted), -1)
+    def towards(reached, q, target):
+        J = jax.jacfwd(reached)(q).reshape(len(target), -1)
         JW = J * ease.reshape(-1)
-        change = small.matvec(small.inverse_positive(small.matmul(JW, J.T)), wanted - reached(q))
+        change = small.matvec(small.inverse_positive(small.matmul(JW, J.T)), target - reached(q))
         return q + small.matvec(JW.T, change).reshape(q.shape)
 
     def place(q):
@@ -127,12 +127,12 @@ def shape_to_point(
     begin = kinematics.tip_pose(arm, q).rotation[:, 2]
 
     def turned(q, share):
-        wanted = begin + share * (direction - begin)
-        wanted = wanted / small.norm(wanted)
+        tangent = begin + share * (direction - begin)
+        tangent = tangent / small.norm(tangent)
 
         def place_and_turn(q):
             T = kinematics.tip_pose(arm, q)
-            return jnp.concatenate([T.position / length, small.matvec(T.rotation.T, wanted)[:2]])
+            return jnp.concatenate([T.position / length, small.matvec(T.rotation.T, tangent)[:2]])
 
         return towards(place_and_turn, q, jnp.concatenate([point / length, jnp.zeros(2)])), None
 

@@ -204,7 +204,7 @@ def ease(law: Law) -> Float[Array, ""]:
     return jnp.sum(law.segments.length)
 
 
-def call(gram: Float[Array, "m m"], turns, wanted: Float[Array, " m"], drift: Float[Array, " m"], scale, dt) -> Call:
+def call(gram: Float[Array, "m m"], turns, desired: Float[Array, " m"], drift: Float[Array, " m"], scale, dt) -> Call:
     """The call that gives the tip its wanted velocity while the segments' wishes would let it drift.
 
     Damped least squares: 1 / |inverse| is a lower bound of the smallest eigenvalue. Above a threshold there is no
@@ -226,7 +226,7 @@ def call(gram: Float[Array, "m m"], turns, wanted: Float[Array, " m"], drift: Fl
     moves = gram[-1, -1] + gram[-2, -2] + gram[-3, -3]
     rate = small.norm(holding[-3:]) * jnp.sqrt(jnp.maximum(turns * moves, 0.0))
     share = jnp.minimum(1.0, _FASTEST_WISH / jnp.maximum(rate * dt, _NOTHING))
-    return Call(small.matvec(inverse, wanted) - share * holding, share)
+    return Call(small.matvec(inverse, desired) - share * holding, share)
 
 
 def plates(law: Law, T: SE3) -> SE3:
@@ -348,7 +348,7 @@ def _kept_clear(obstacle: Obstacle, segments, T, T_world, own: Own, A, SA, gram,
     return twist + jnp.einsum("ina,i->na", SB, jnp.maximum(push, 0.0))
 
 
-def wanted_velocity(law: Law, T_world_tip: SE3, goal: SE3, forward: Float[Array, " 6"], gain) -> Float[Array, " m"]:
+def desired_velocity(law: Law, T_world_tip: SE3, goal: SE3, forward: Float[Array, " 6"], gain) -> Float[Array, " m"]:
     """The tip velocity that follows a goal: its own velocity, and the error's decay at `gain` [1/s]."""
     linear = forward[3:] + gain * (goal.position - T_world_tip.position)
     if not law.orient:

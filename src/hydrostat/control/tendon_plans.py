@@ -19,9 +19,9 @@ from hydrostat.compiling import quick_jit
 from hydrostat.errors import UnsolvedError
 from hydrostat.lie import SE3, small
 from hydrostat.mechanics import kinematics
-from hydrostat.mechanics.pull import wire_lengths
 from hydrostat.mechanics.robot import Robot, no_inputs
 from hydrostat.mechanics.statics import at_rest, equilibrium
+from hydrostat.mechanics.wires import wire_lengths
 
 _MOST_STEPS = 60
 _LARGEST_STEP = 0.5  # N: what one step may change a tension by
@@ -122,10 +122,10 @@ def _rests(robot: Robot, q, tension):
 
 def sensitivity(robot: Robot, q, tension) -> Float[Array, "n k w"]:
     """dq/dT of the equilibrium that a limb is in: -K^-1 J^T."""
-    given, size = no_inputs(robot)._replace(wires=tension), q.size
+    inputs, size = no_inputs(robot)._replace(wires=tension), q.size
 
     def unbalanced(x):
-        found = at_rest(robot, x.reshape(q.shape), given)
+        found = at_rest(robot, x.reshape(q.shape), inputs)
         assert isinstance(found, Array)  # of one arm
         return found.ravel()
 

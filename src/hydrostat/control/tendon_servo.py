@@ -23,8 +23,8 @@ from hydrostat.control.base import Controller
 from hydrostat.control.tendon_plans import off_axis, rest_under
 from hydrostat.lie import SE3
 from hydrostat.mechanics import kinematics
-from hydrostat.mechanics.pull import wire_lengths
 from hydrostat.mechanics.robot import Robot
+from hydrostat.mechanics.wires import wire_lengths
 from hydrostat.sensing import Observation
 from hydrostat.system import Control
 

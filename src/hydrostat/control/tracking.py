@@ -9,7 +9,7 @@ from jaxtyping import Array, Float, Int
 
 from hydrostat.compiling import as_one_function, fast_jit
 from hydrostat.control.agents import agents_rates
-from hydrostat.control.resolved_rate import Law, Rates, central_rates, ease, moved, wanted_velocity
+from hydrostat.control.resolved_rate import Law, Rates, central_rates, desired_velocity, ease, moved
 from hydrostat.lie import SE3
 
 
@@ -49,7 +49,7 @@ def follow(law: Law, T: SE3, goals: SE3, forward: Float[Array, "ticks 6"], gain,
 
     def tick(T, inputs):
         goal, forward = inputs
-        asked = rates(law, T, lambda tip: wanted_velocity(law, tip, goal, forward, gain), dt, scale, decentralised)
+        asked = rates(law, T, lambda tip: desired_velocity(law, tip, goal, forward, gain), dt, scale, decentralised)
         return moved(T, asked.twist, dt), Tracked(T, asked.twist, asked.T_world_tip)
 
     return _as_one(lambda T, inputs: jax.lax.scan(tick, T, inputs), T, (goals, forward))

@@ -109,23 +109,23 @@ def _body(parent: ET.Element, link: Link, water: bool) -> ET.Element:
 
 def _joint(body: ET.Element, joint: Joint) -> None:
     """A joint with its spring."""
-    given = {"name": joint.name, "type": joint.kind, "axis": numbers(joint.axis), "range": numbers(joint.range)}
+    attributes = {"name": joint.name, "type": joint.kind, "axis": numbers(joint.axis), "range": numbers(joint.range)}
     if joint.stiffness:
-        given |= {"stiffness": number(joint.stiffness), "springref": number(joint.rest)}
+        attributes |= {"stiffness": number(joint.stiffness), "springref": number(joint.rest)}
     if joint.damping:
-        given["damping"] = number(joint.damping)
-    ET.SubElement(body, "joint", given)
+        attributes["damping"] = number(joint.damping)
+    ET.SubElement(body, "joint", attributes)
 
 
 def _inertial(body: ET.Element, solid: Solid) -> None:
     """The mass of a body."""
     inertia = solid.inertia
-    given = {"pos": numbers(solid.centre), "mass": number(solid.mass)}
+    attributes = {"pos": numbers(solid.centre), "mass": number(solid.mass)}
     if np.array_equal(inertia, np.diag(np.diag(inertia))):
-        given["diaginertia"] = numbers(np.diag(inertia))
+        attributes["diaginertia"] = numbers(np.diag(inertia))
     else:
-        given["fullinertia"] = numbers(inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]])
-    ET.SubElement(body, "inertial", given)
+        attributes["fullinertia"] = numbers(inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]])
+    ET.SubElement(body, "inertial", attributes)
 
 
 def _tip(body: ET.Element, link: Link) -> None:
@@ -146,18 +146,18 @@ def _geoms(body: ET.Element, shape: Shape, water: bool) -> None:
         "box": lambda: [0.5 * edge for edge in shape.size],
     }[shape.kind]()
     name = {"name": shape.name} if shape.name else {}
-    given = {"type": shape.kind, "size": numbers(size), "pos": numbers(shape.position)}
-    ET.SubElement(body, "geom", name | given | _TOUCH, rgba=numbers(xml.COLORS[shape.color]))
+    attributes = {"type": shape.kind, "size": numbers(size), "pos": numbers(shape.position)}
+    ET.SubElement(body, "geom", name | attributes | _TOUCH, rgba=numbers(xml.COLORS[shape.color]))
     if water:
-        wet = _limb_in_water(shape) if shape.color == "skin" else _body_in_water(shape, given, size)
+        wet = _limb_in_water(shape) if shape.color == "skin" else _body_in_water(shape, attributes, size)
         ET.SubElement(body, "geom", wet, contype="0", conaffinity="0", group="4", fluidshape="ellipsoid")
 
 
-def _body_in_water(shape: Shape, given: dict[str, str], size) -> dict[str, str]:
+def _body_in_water(shape: Shape, attributes: dict[str, str], size) -> dict[str, str]:
     """A part of the body: as long as it is, a capsule with its round ends."""
     if shape.kind != "capsule":
-        return given
-    return {**given, "type": "cylinder", "size": numbers((size[0], size[0] + size[1]))}
+        return attributes
+    return {**attributes, "type": "cylinder", "size": numbers((size[0], size[0] + size[1]))}
 
 
 def _limb_in_water(shape: Shape) -> dict[str, str]:

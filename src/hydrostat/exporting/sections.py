@@ -137,13 +137,13 @@ def _stretches(arm: Arm, P: np.ndarray, R: np.ndarray, w: np.ndarray, length: fl
     strains = np.zeros(3)
     if not free:
         return strains
-    given = np.array([values[mode] for mode in free])
+    slides = np.array([values[mode] for mode in free])
     columns = [_LINEAR.index(mode) for mode in free]
     if isinstance(arm.segments, StrutSegment):
-        strains[columns] = given / length
+        strains[columns] = slides / length
         return strains
     # p = l V(w) (e_z + strains), and the slides are linear in p.
     V = np.asarray(so3.tangent(-jnp.asarray(w)))
     at_rest = P @ (length * V @ _UP - 0.5 * length * (_UP + R @ _UP))
-    strains[columns] = np.linalg.solve(P @ (length * V[:, columns]), given - at_rest)
+    strains[columns] = np.linalg.solve(P @ (length * V[:, columns]), slides - at_rest)
     return strains

@@ -85,10 +85,10 @@ def _body(root: ET.Element, name: str, solid: Solid | None, shapes: tuple[Shape,
     ET.SubElement(inertial, "inertia", axes)
     for shape in shapes:
         for what in ("visual", "collision"):
-            _look(element, what, shape)
+            _add_shape(element, what, shape)
 
 
-def _look(link: ET.Element, what: str, shape: Shape) -> None:
+def _add_shape(link: ET.Element, what: str, shape: Shape) -> None:
     """A shape to see or to touch; a capsule is its cylinder."""
     element = ET.SubElement(link, what, {"name": f"{shape.name}_{what}"} if shape.name else {})
     ET.SubElement(element, "origin", xyz=numbers(shape.position), rpy="0 0 0")

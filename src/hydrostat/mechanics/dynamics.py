@@ -21,7 +21,6 @@ from hydrostat.mechanics.articulated import Factors, solve
 from hydrostat.mechanics.buoyancy import buoyant_wrench, displaced, displaced_mass
 from hydrostat.mechanics.contraction import muscle_forces
 from hydrostat.mechanics.elasticity import elastic_forces
-from hydrostat.mechanics.girth import girth_forces
 from hydrostat.mechanics.model import ArmModel
 from hydrostat.mechanics.motion import (
     BaseMotion,
@@ -49,8 +48,9 @@ from hydrostat.mechanics.points import (
     projected,
     wrench_in_axes,
 )
-from hydrostat.mechanics.pull import wire_forces
+from hydrostat.mechanics.radial_inertia import radial_inertia_forces
 from hydrostat.mechanics.robot import Inputs, Robot, each_arm, total
+from hydrostat.mechanics.wires import wire_forces
 
 __all__ = ["Coordinates", "Factors", "accelerations", "factor", "motions_of", "residual", "solve"]
 
@@ -76,7 +76,7 @@ def residual(model: Robot, x: Coordinates, v: Coordinates, a: Coordinates, input
         motion, outer = motion_and_forces(arm, mount, known, q, qd, qdd)
         at_base, on_q, at_tip = _local_wrenches(arm, motion, qdd, force, follower, outer, inputs, model.gravity)
         on_q = on_q + elastic_forces(arm, q, qd) + wire_forces(arm, q, qd, wires) - torque
-        on_q = on_q + muscle_forces(arm, q, qd, activation) + girth_forces(arm, q, qd, qdd)
+        on_q = on_q + muscle_forces(arm, q, qd, activation) + radial_inertia_forces(arm, q, qd, qdd)
         F, on_q = _to_base(motion.tips, at_tip, at_base, on_q)
         on_q = jnp.where(arm.arm.segments.free, on_q, qdd)
         return (F if mount is None else gathered_wrench(mount, F)), on_q
@@ -121,8 +121,8 @@ def _local_wrenches(arm: ArmModel, motion: Motion, a, force, follower, outer: Ou
 
     # What is distributed along the arm, at the flow nodes: at the same points where these are the Gauss points.
     if outer.flow is not None:
-        given = -_at_nodes(motion.T_flow.rotation, outer.flow)
-        parts = [(motion.inner, f + given)] if arm.flow_at_masses else [*parts, (motion.flow, given)]
+        drag = -_at_nodes(motion.T_flow.rotation, outer.flow)
+        parts = [(motion.inner, f + drag)] if arm.flow_at_masses else [*parts, (motion.flow, drag)]
     at_base, on_q = jnp.zeros_like(motion.V), jnp.zeros_like(a)
     for points, wrench in parts:
         stored = once(wrench)
@@ -155,10 +155,10 @@ def _local_wrenches(arm: ArmModel, motion: Motion, a, force, follower, outer: Ou
     return at_base, on_q, at_tip
 
 
-def _at_nodes(R: Float[Array, "n d 3 3"], given: NodeForces) -> Float[Array, "n d 6"]:
+def _at_nodes(R: Float[Array, "n d 3 3"], forces: NodeForces) -> Float[Array, "n d 6"]:
     """The wrenches of the surroundings on nodes, in the nodes' axes R."""
     shape = R.shape[:-1]
-    return wrench_in_axes(R, given.torque.reshape(shape), given.force.reshape(shape))
+    return wrench_in_axes(R, forces.torque.reshape(shape), forces.force.reshape(shape))
 
 
 def _to_base(tips: Points, at_tip, at_base, on_q):
@@ -176,8 +176,8 @@ def _gather(F, segment):
 
 def accelerations(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) -> Coordinates:
     """The accelerations of the motion: forward dynamics in linear time."""
-    lacking = residual(model, x, v, like_coordinates(model), inputs)
-    return solve(factor(model, x, v, 0.0, 0.0, inputs), jax.tree.map(jnp.negative, lacking))
+    bias = residual(model, x, v, like_coordinates(model), inputs)
+    return solve(factor(model, x, v, 0.0, 0.0, inputs), jax.tree.map(jnp.negative, bias))
 
 
 def base_of(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) -> BaseMotion:

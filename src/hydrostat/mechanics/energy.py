@@ -12,12 +12,12 @@ from hydrostat.mechanics.buoyancy import displaced, displaced_mass
 from hydrostat.mechanics.contraction import muscle_forces
 from hydrostat.mechanics.dynamics import motions_of
 from hydrostat.mechanics.elasticity import dissipated_power, elastic_energy
-from hydrostat.mechanics.girth import girth_energy
 from hydrostat.mechanics.motion import Coordinates, body_node, like_coordinates, without_masses
 from hydrostat.mechanics.outer_forces import forces_on_nodes
 from hydrostat.mechanics.points import carried_twist
-from hydrostat.mechanics.pull import wire_forces
+from hydrostat.mechanics.radial_inertia import radial_kinetic_energy
 from hydrostat.mechanics.robot import Inputs, Robot, each_arm, gathered, total
+from hydrostat.mechanics.wires import wire_forces
 
 
 class Energy(NamedTuple):
@@ -98,10 +98,10 @@ def energy(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) -> Ener
     """Kinetic, elastic and gravitational energy."""
     bodies = masses(model, x, v, inputs)
     kinetic = 0.5 * jnp.sum(bodies.inertia * bodies.twist**2 - bodies.added * bodies.drift(inputs) ** 2)
-    girth, elastic = each_arm(
-        model, lambda arm, _, q, rate: (girth_energy(arm, q, rate), elastic_energy(arm, q)), x.q, v.q
+    radial, elastic = each_arm(
+        model, lambda arm, _, q, rate: (radial_kinetic_energy(arm, q, rate), elastic_energy(arm, q)), x.q, v.q
     )
-    kinetic, elastic = kinetic + total(model, girth), total(model, elastic)
+    kinetic, elastic = kinetic + total(model, radial), total(model, elastic)
     gravitational = -jnp.sum(bodies.mass * small.dot(bodies.T_world.position, model.gravity[None]))
     return Energy(kinetic, elastic, gravitational)
 
@@ -229,14 +229,14 @@ def applied_wrench(
         wrench, watts = (total(model, y) for y in found)
     if inputs.surroundings is not None:
         shift = jnp.zeros(3) if origin is None else origin
-        met = forces_on_nodes(light, motions, x, inputs.surroundings, shift)
+        acting = forces_on_nodes(light, motions, x, inputs.surroundings, shift)
         body = body_node(base)
         body = body._replace(position=body.position + shift)
         outside = inputs.surroundings.on_body(body) if model.free_base else None
         if outside is not None:
-            met.append((body, outside))
-        for at, given in met:
-            push, more = add(at.position - shift, at.angular_velocity, at.velocity, given.torque, given.force)
+            acting.append((body, outside))
+        for at, forces in acting:
+            push, more = add(at.position - shift, at.angular_velocity, at.velocity, forces.torque, forces.force)
             wrench, watts = wrench + push, watts + more
     return wrench, watts
 

@@ -68,7 +68,7 @@ class ArmModel(eqx.Module):
     constant_volume: bool = eqx.field(static=True, default=False)
     """Whether the section follows the stretch: radius = rest radius / sqrt(stretch), and as swell says where that is a
     coordinate."""
-    girth_inertia: Float[Array, " n"] | None = None
+    radial_inertia: Float[Array, " n"] | None = None
     """Moment of inertia about the axis, which motion across it feels [kg m^2]; None where the radius is no coordinate.
     """
     gauss_at: tuple[int, ...] = eqx.field(static=True, default=())
@@ -169,7 +169,7 @@ def make_arm_model(
         motor=motor,
         legs=legs,
         constant_volume=constant_volume,
-        girth_inertia=jnp.sum(inertia[..., 2], 1) if swells else None,
+        radial_inertia=jnp.sum(inertia[..., 2], 1) if swells else None,
         gauss_at=tuple(at[: len(gauss)].tolist()),
         skin_at=tuple(at[len(gauss) : -1].tolist()),
         tip_at=int(at[-1]),

@@ -15,14 +15,14 @@ from hydrostat.mechanics.added_mass import added_inertia, entrained
 from hydrostat.mechanics.articulated import ArmFactors, Factors, WireFactors, products, solve
 from hydrostat.mechanics.contraction import muscle_operator
 from hydrostat.mechanics.elasticity import local_operator
-from hydrostat.mechanics.girth import girth_operator
 from hydrostat.mechanics.model import ArmModel
 from hydrostat.mechanics.motion import Coordinates, Motion, base_motion, like_coordinates, skin_is_tips, unrolling
 from hydrostat.mechanics.nodes import Entrained, NodeForces
 from hydrostat.mechanics.outer_forces import OuterForces, forces_on_body, forces_per_arm
 from hydrostat.mechanics.points import Points, collected, gathered_wrench, matrix_in_axes, membership
-from hydrostat.mechanics.pull import wire_couplings
+from hydrostat.mechanics.radial_inertia import radial_mass_matrix
 from hydrostat.mechanics.robot import Inputs, Robot, each_arm, total
+from hydrostat.mechanics.wires import wire_couplings
 
 _TURNS = np.diag([1.0, 1.0, 0.0, 0.0, 0.0, 0.0])
 """Of a twist, the turns across an axis z."""
@@ -42,8 +42,8 @@ def factor(model: Robot, x: Coordinates, v: Coordinates, c_v, c_q, inputs: Input
         local = local_operator(arm, q, c_v, c_q)
         if arm.muscles is not None:
             local = local + muscle_operator(arm, q, rate, c_v, c_q, activation)
-        if arm.girth_inertia is not None:
-            local = local + girth_operator(arm, q)
+        if arm.radial_inertia is not None:
+            local = local + radial_mass_matrix(arm, q)
         factors, inertia = _factor_arm(arm, motion, local, outer, water, c_v, c_q)
         if mount is not None:
             X = mount.inverse().adjoint()
@@ -54,12 +54,12 @@ def factor(model: Robot, x: Coordinates, v: Coordinates, c_v, c_q, inputs: Input
     own, J = jnp.zeros((6, 6)), jnp.eye(6)
     if model.base_inertia is not None:
         J = se3.tangent(x.base)
-        felt = total(model, inertia) + jnp.diag(model.base_inertia)
+        articulated = total(model, inertia) + jnp.diag(model.base_inertia)
         on_body = forces_on_body(base, inputs)
         if on_body is not None:
             resisting = c_v * on_body.damping + c_q * on_body.stiffness
-            felt = felt + matrix_in_axes(base.T.rotation[None], resisting)[0]
-        own = small.inverse_positive(small.matmul(J.T, small.matmul(felt, J)))
+            articulated = articulated + matrix_in_axes(base.T.rotation[None], resisting)[0]
+        own = small.inverse_positive(small.matmul(J.T, small.matmul(articulated, J)))
     factors = Factors(arms, model.mounts, own, J, None)
     return factors._replace(wires=_factor_wires(model, factors, x, v, c_v, c_q, inputs))
 
@@ -127,7 +127,7 @@ def _eliminate(beyond, segment):
 def _pulling(arm: ArmModel, motion: Motion, outer: OuterForces, c_q) -> tuple[Float[Array, "n 3"], Float[Array, "n 3"]]:
     """The force on each segment from outside, and each segment's direction times its length and c_q."""
     n = arm.arm.count
-    pulls = [jnp.sum(given.force.reshape(n, -1, 3), 1) for given in outer if given is not None]
+    pulls = [jnp.sum(forces.force.reshape(n, -1, 3), 1) for forces in outer if forces is not None]
     if not pulls:
         return jnp.zeros((n, 3)), jnp.zeros((n, 3))
     along = motion.T_world.rotation[..., 2] * small.norm(motion.tips.T.position)[:, None]

@@ -74,8 +74,8 @@ def _divided(model: Robot, outer: OuterForces) -> list[OuterForces]:
     """The forces on all of several unequal arms, divided among them."""
     none = (None,) * model.count
     each = [
-        none if given is None else dispersed(model, given, nodes_per_arm(model, family))
-        for family, given in zip(get_args(NodeFamily), outer, strict=True)
+        none if forces is None else dispersed(model, forces, nodes_per_arm(model, family))
+        for family, forces in zip(get_args(NodeFamily), outer, strict=True)
     ]
     return [OuterForces(*own) for own in zip(*each, strict=True)]
 

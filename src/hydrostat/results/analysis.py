@@ -126,8 +126,8 @@ def mean_power(system: System, row: Row) -> Float[Array, ""]:
     robot, before, state = system.robot, row.before.robot, row.state.robot
     inputs = step_inputs(system, row)
 
-    def net(x: Coordinates, v: Coordinates, given: Inputs):
-        return power_of(robot, x, v, given) - dissipation_of(robot, x, v)
+    def net(x: Coordinates, v: Coordinates, inputs: Inputs):
+        return power_of(robot, x, v, inputs) - dissipation_of(robot, x, v)
 
     # The end of the step in the coordinates of its begin.
     turned = (before.base_pose.inverse() @ state.base_pose).log() if robot.free_base else jnp.zeros(6)

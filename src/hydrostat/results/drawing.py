@@ -185,8 +185,8 @@ def draw_view(
     _draw_stalks(axes, scene, row, plane, paleness)
     if path:
         stop = row % len(scene.time) + 1
-        for way in _MM * np.swapaxes(scene.path[:stop], 0, 1):
-            axes.plot(*way[:, list(plane)].T, color=_pale(_INK, 0.3), linewidth=0.8, zorder=3)
+        for points in _MM * np.swapaxes(scene.path[:stop], 0, 1):
+            axes.plot(*points[:, list(plane)].T, color=_pale(_INK, 0.3), linewidth=0.8, zorder=3)
     axes.set_aspect("equal")
     axes.autoscale_view()
 

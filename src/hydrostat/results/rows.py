@@ -20,8 +20,8 @@ from hydrostat.compiling import quick_jit
 from hydrostat.lie import SE3, small
 from hydrostat.mechanics import kinematics
 from hydrostat.mechanics.model import ArmModel
-from hydrostat.mechanics.pull import wire_tensions
 from hydrostat.mechanics.robot import PerArm, joined, over_arms, split, stacked
+from hydrostat.mechanics.wires import wire_tensions
 from hydrostat.native.cache import structure_of
 from hydrostat.surroundings.jet import Jet
 from hydrostat.surroundings.objects import Ball
@@ -86,11 +86,11 @@ def _by_machine_code(functions: tuple[RowFunction, ...], system: System, rows: R
     native = _COMPILED[kind]
     if native is None:
         return None
-    given = native.parameters.new()
-    native.parameters.pack(given, jax.tree.leaves(parameters))
+    packed = native.parameters.new()
+    native.parameters.pack(packed, jax.tree.leaves(parameters))
     memory = native.argument.new(len(rows.dt))
     native.argument.pack(memory, jax.tree.leaves(rows))
-    return jax.tree.unflatten(native.structure, native.result.unpack(native.rows(given, memory)))
+    return jax.tree.unflatten(native.structure, native.result.unpack(native.rows(packed, memory)))
 
 
 def _compiled(functions, system: System, rows: Row, parameters, fixed):
@@ -248,7 +248,7 @@ def tension(system: System, row: Row) -> PerArm:
     robot = system.robot
     inputs = system.inputs(row.control, row.state, row.state.activation, 1.0, None)
     each = zip(robot.each, *(split(robot, y) for y in (row.state.q, row.state.v, inputs.wires)), strict=True)
-    return joined(robot, [wire_tensions(arm, q, v, given) for arm, q, v, given in each])
+    return joined(robot, [wire_tensions(arm, q, v, setpoint) for arm, q, v, setpoint in each])
 
 
 def per_segment(system: System, nodes: Float[Array, " n"]) -> PerArm:

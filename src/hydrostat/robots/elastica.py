@@ -68,11 +68,11 @@ class Sag:
 
     def at(self, distances: np.ndarray) -> np.ndarray:
         """Angle [rad], x and z [m] at ascending distances from the clamp, (m, 3)."""
-        wanted = np.asarray(distances, float)
+        stations = np.asarray(distances, float)
         rows, state = [], np.array([0.0, self.base_moment, 0.0, 0.0])
         for part in self.rod:
             last = part is self.rod[-1]
-            inside = wanted[(wanted >= part.start) & ((wanted <= part.end) if last else (wanted < part.end))]
+            inside = stations[(stations >= part.start) & ((stations <= part.end) if last else (stations < part.end))]
             marks = np.union1d(inside, part.end)
             found = solve_ivp(
                 lambda s, y, part=part: self._rates(part, s, y), (part.start, part.end), state, t_eval=marks, **_FINE

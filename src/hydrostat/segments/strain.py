@@ -148,8 +148,8 @@ class StrainSegment(AbstractSegment):
         if missing:
             raise ValueError(f"an arc needs the modes {', '.join(strains)}; this segment lacks {', '.join(missing)}")
         zero = jnp.zeros_like(bend[..., 0])
-        wanted = jnp.stack([strains.get(mode, zero) for mode in self.modes], -1)
-        return wanted - jnp.take(self.rest_strain, jnp.array([MODES.index(mode) for mode in self.modes]), -1)
+        strain = jnp.stack([strains.get(mode, zero) for mode in self.modes], -1)
+        return strain - jnp.take(self.rest_strain, jnp.array([MODES.index(mode) for mode in self.modes]), -1)
 
     def to_arc(self, q: Float[Array, "*batch k"]) -> Arc:
         """The arc parameters; the straight segment gets theta = phi = 0, with derivatives that are finite."""

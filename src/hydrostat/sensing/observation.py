@@ -8,8 +8,8 @@ from jaxtyping import Array, Float
 
 from hydrostat.lie import SE3
 from hydrostat.mechanics import kinematics
-from hydrostat.mechanics.pull import wire_tensions
 from hydrostat.mechanics.robot import PerArm, joined, over_arms, split, stacked
+from hydrostat.mechanics.wires import wire_tensions
 from hydrostat.segments import SWELL
 from hydrostat.surroundings.suckers import Suckers
 from hydrostat.system import Control, State, System
@@ -100,4 +100,4 @@ def _tensions(system: System, state: State, control: Control) -> PerArm:
     robot = system.robot
     inputs = system.inputs(control, state, state.activation, 1.0, None)
     each = zip(robot.each, split(robot, state.q), split(robot, state.v), split(robot, inputs.wires), strict=True)
-    return joined(robot, [wire_tensions(arm, q, v, given) for arm, q, v, given in each])
+    return joined(robot, [wire_tensions(arm, q, v, setpoint) for arm, q, v, setpoint in each])

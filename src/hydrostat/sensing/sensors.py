@@ -99,11 +99,11 @@ class Sensors(eqx.Module):
         tension: Sensor | None = None,
         seed: Any = 0,
     ):
-        given = {
+        sensors = {
             "proprioception": proprioception, "touch": touch, "pose": pose, "vision": vision, "tip": tip,
             "tension": tension,
         }  # fmt: skip
-        for name, sensor in given.items():
+        for name, sensor in sensors.items():
             setattr(self, name, _checked(name, Sensor() if sensor is None else sensor))
         kind = np.dtype(getattr(seed, "dtype", type(seed)))
         if np.ndim(seed) or not np.issubdtype(kind, np.integer):

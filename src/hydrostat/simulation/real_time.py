@@ -165,9 +165,11 @@ def _apart(system: System) -> bool:
     )
 
 
-def _limb_by_limb(stepper: AbstractStepper, robot: Robot, state: RobotState, time, dt: float, given: Inputs) -> Stepped:
+def _limb_by_limb(
+    stepper: AbstractStepper, robot: Robot, state: RobotState, time, dt: float, inputs: Inputs
+) -> Stepped:
     """A step of every limb, those that are alike as a batch."""
-    limbs = [_alone(robot, given, i) for i in range(robot.count)]
+    limbs = [_alone(robot, inputs, i) for i in range(robot.count)]
     q: list = [None] * len(limbs)
     v: list = [None] * len(limbs)
     converged, iterations = jnp.asarray(True), jnp.asarray(0)
@@ -184,14 +186,14 @@ def _limb_by_limb(stepper: AbstractStepper, robot: Robot, state: RobotState, tim
     return Stepped(RobotState(tuple(q), tuple(v), state.base_pose, state.base_twist), converged, iterations)
 
 
-def _alone(robot: Robot, given: Inputs, index: int) -> tuple[Robot, Inputs]:
+def _alone(robot: Robot, inputs: Inputs, index: int) -> tuple[Robot, Inputs]:
     """One limb and what acts on it, its base where the body holds it."""
-    base = given.base_pose @ robot.mounts[index]  # type: ignore[index]
+    base = inputs.base_pose @ robot.mounts[index]  # type: ignore[index]
     arm = eqx.tree_at(lambda a: a.arm.T_world_base, robot.each[index], base)
     still = jnp.zeros(6)
-    fields = {name: getattr(given, name)[index] for name in ("force", "follower", "torque", "wires", "activation")}
+    fields = {name: getattr(inputs, name)[index] for name in ("force", "follower", "torque", "wires", "activation")}
     inputs = Inputs(
-        **fields, base_pose=base, base_twist=still, base_acceleration=still, surroundings=given.surroundings
+        **fields, base_pose=base, base_twist=still, base_acceleration=still, surroundings=inputs.surroundings
     )
     return Robot(arm, None, base, robot.gravity), inputs
 

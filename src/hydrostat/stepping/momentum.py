@@ -51,8 +51,8 @@ def outer_wrench(model: Robot, state: RobotState, x: Coordinates, v: Coordinates
     About the body's position at the begin of the step, in world axes. The weight is not in it: see `kept`.
     """
     around = None if inputs.surroundings is None else inputs.surroundings.outside()
-    given = _from_body(state, inputs)._replace(surroundings=around)
-    return applied_wrench(model, x, v, given, state.base_pose.position)[0]
+    own_inputs = _from_body(state, inputs)._replace(surroundings=around)
+    return applied_wrench(model, x, v, own_inputs, state.base_pose.position)[0]
 
 
 def kept(
@@ -63,16 +63,16 @@ def kept(
     **Arguments:** `state`: at the begin; `x`, `v`: coordinates and rates at the end, counted from the begin; `wrench`:
     mean of `outer_wrench` over the stages.
     """
-    given = _from_body(state, inputs)
+    own_inputs = _from_body(state, inputs)
     # The weight changes as slowly as the robot's shape: the trapezoidal rule has the steppers' order.
     ends = (positions(state), velocities(state)), (x, v)
     both = jax.tree.map(lambda *y: jnp.stack(y), *ends)
-    before, after = (jax.tree.map(lambda y, i=i: y[i], _bulks(model, both, given)) for i in (0, 1))
+    before, after = (jax.tree.map(lambda y, i=i: y[i], _bulks(model, both, own_inputs)) for i in (0, 1))
     impulse = dt * (wrench + 0.5 * (before.weight + after.weight))
-    lacking = before.momentum + impulse - after.momentum
-    twist = small.matvec(small.inverse_positive(after.inertia), lacking)
+    momentum_error = before.momentum + impulse - after.momentum
+    twist = small.matvec(small.inverse_positive(after.inertia), momentum_error)
     new = moved(model, state, x, v)
-    pose = given.base_pose @ se3.exp(x.base)
+    pose = own_inputs.base_pose @ se3.exp(x.base)
     correction = small.matvec(pose.inverse().adjoint(), twist)
     return new._replace(base_twist=new.base_twist + correction)
 

@@ -4,8 +4,8 @@ import equinox as eqx
 
 from hydrostat.mechanics.nodes import AbstractForces
 from hydrostat.surroundings.base import AbstractSurroundings, Commands, Environment, OnBody, Place, Together
+from hydrostat.surroundings.capsule_contact import body_contact, capsule_contact
 from hydrostat.surroundings.contact import ContactLaw
-from hydrostat.surroundings.own import body_contact, own_contact
 
 FLESH = ContactLaw(stiffness=200.0, damping=20.0, friction=0.5, slip_speed=0.005, onset=3e-4)
 """Arms against each other and against the body; all assumed. With the ground's damping, the motion of arms that rub
@@ -27,7 +27,7 @@ class ArmContact(AbstractSurroundings):
         ahead = place.ahead(dt)
         rows = environment.rows
         apart = max(2, round(_APART * max(rows))) if self.apart is None else self.apart
-        forces: list[AbstractForces] = [own_contact(self.law, ahead.nodes, apart, dt, rows)]
+        forces: list[AbstractForces] = [capsule_contact(self.law, ahead.nodes, apart, dt, rows)]
         if ahead.body is not None:
             on_arms, on_body = body_contact(self.law, ahead.nodes, ahead.body, _ATTACHED, dt, environment.along)
             forces += [on_arms, OnBody(on_body, ahead.body.radius[0])]

@@ -51,14 +51,14 @@ class Jet(AbstractSurroundings):
         push = thrust * place.body.tangent[0]
         return JetState(full, push), OnBody(Push(push), jnp.zeros(()))
 
-    def press(self, full: Float[Array, ""], wanted, density, dt) -> tuple[Float[Array, ""], Float[Array, ""]]:
+    def press(self, full: Float[Array, ""], effort, density, dt) -> tuple[Float[Array, ""], Float[Array, ""]]:
         """The share of the mantle that is full after a step of dt [s], and the thrust during it [N].
 
-        **Arguments:** `full`: share that was full; `wanted`: from 0, refill, to 1, press with all force.
+        **Arguments:** `full`: share that was full; `effort`: from 0, refill, to 1, press with all force.
         """
-        out = jnp.minimum(wanted * dt / self.burst_s, full)
+        out = jnp.minimum(effort * dt / self.burst_s, full)
         flow = self.volume * out / dt
-        refilled = jnp.where(wanted > 0.0, 0.0, jnp.minimum(dt / self.refill_s, 1.0 - full))
+        refilled = jnp.where(effort > 0.0, 0.0, jnp.minimum(dt / self.refill_s, 1.0 - full))
         return full - out + refilled, density * flow**2 / self.nozzle
 
 

@@ -248,14 +248,14 @@ def _around(point, middle, radius, instead) -> Surface:
     return Surface(small.dot(away, normal) - radius, normal, middle + radius * normal)
 
 
-def _array(name: str, value, shape: tuple[int, ...], wanted: str) -> Array:
+def _array(name: str, value, shape: tuple[int, ...], expected: str) -> Array:
     """The value as an array of finite numbers of a given shape."""
     try:
         array = jnp.asarray(value, float)
     except (TypeError, ValueError):
-        raise InputError(f"`{name}` must be {wanted}; got {shown(value)}") from None
+        raise InputError(f"`{name}` must be {expected}; got {shown(value)}") from None
     # Looked at outside of whatever is being traced.
     finite = isinstance(array, Tracer) or bool(np.all(np.isfinite(np.asarray(array))))
     if array.shape != shape or not finite:
-        raise InputError(f"`{name}` must be {wanted}; got {shown(value)}")
+        raise InputError(f"`{name}` must be {expected}; got {shown(value)}")
     return array

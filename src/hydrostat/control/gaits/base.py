@@ -137,14 +137,14 @@ def shares_for(direction, yaws: Float[Array, " a"]) -> Float[Array, " a"]:
     is another, and it is looked for.
     """
 
-    def shares(way):
-        behind = -jnp.cos(yaws - way)
+    def shares(heading):
+        behind = -jnp.cos(yaws - heading)
         return jnp.where(behind > _BESIDE, behind, 0.0)
 
-    def off(way):
-        share = shares(way)
+    def off(heading):
+        share = shares(heading)
         along, aside = (-jnp.sum(share * part(yaws - direction)) for part in (jnp.cos, jnp.sin))
-        return jnp.abs(jnp.arctan2(aside, along)) + 1e-3 * jnp.abs(way - direction)
+        return jnp.abs(jnp.arctan2(aside, along)) + 1e-3 * jnp.abs(heading - direction)
 
     ways = direction + _AROUND
     share = shares(ways[jnp.argmin(jax.vmap(off)(ways))])

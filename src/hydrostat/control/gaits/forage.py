@@ -95,7 +95,7 @@ class ForageController(Controller):
         arm, side = (jnp.where(memory.there, *y) for y in ((memory.arm, arm), (memory.side, side)))
         path = jnp.stack([memory.start, self._goal(observation, arm, side)])
         crawl = eqx.tree_at(lambda crawl: crawl.path, self.crawl, path)
-        crawling, way = crawl(time, observation, memory.crawl)
+        crawling, crawled = crawl(time, observation, memory.crawl)
         fetching, course = self.fetch(time, self._of_arm(observation, arm, side), memory.course)
         assert fetching.activation is not None
         assert crawling.activation is not None
@@ -112,7 +112,7 @@ class ForageController(Controller):
             grip=jnp.where(there, holding, crawling.grip),
             take=jnp.where(one & there, fetching.take, 0.0),
         )
-        return control, ForageMemory(way, course, arm, side, memory.start, there)
+        return control, ForageMemory(crawled, course, arm, side, memory.start, there)
 
     def _of_arm(self, observation: Observation, arm, side) -> Observation:
         """The observation of one arm, mirrored where it sweeps to its right."""

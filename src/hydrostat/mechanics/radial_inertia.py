@@ -11,38 +11,38 @@ from jaxtyping import Array, Float
 from hydrostat.mechanics.model import ArmModel
 
 
-def _girth(model: ArmModel, q: Float[Array, "n k"]) -> Float[Array, " n"]:
+def _radius_ratio(model: ArmModel, q: Float[Array, "n k"]) -> Float[Array, " n"]:
     """The radius of each segment over that at rest."""
     return jnp.sqrt(model.arm.segments.area_ratio(q))
 
 
-def girth_energy(model: ArmModel, q: Float[Array, "n k"], v: Float[Array, "n k"]) -> Float[Array, ""]:
+def radial_kinetic_energy(model: ArmModel, q: Float[Array, "n k"], v: Float[Array, "n k"]) -> Float[Array, ""]:
     """The kinetic energy of motion across the axis [J]."""
-    if model.girth_inertia is None:
+    if model.radial_inertia is None:
         return jnp.zeros(())
-    _, rate = jax.jvp(lambda q: _girth(model, q), (q,), (v,))
-    return 0.5 * jnp.sum(model.girth_inertia * rate**2)
+    _, rate = jax.jvp(lambda q: _radius_ratio(model, q), (q,), (v,))
+    return 0.5 * jnp.sum(model.radial_inertia * rate**2)
 
 
-def girth_forces(model: ArmModel, q, v, a) -> Float[Array, "n k"]:
+def radial_inertia_forces(model: ArmModel, q, v, a) -> Float[Array, "n k"]:
     """The generalised forces that accelerate it: B w'' dw/dq."""
-    if model.girth_inertia is None:
+    if model.radial_inertia is None:
         return jnp.zeros_like(q)
 
     def rate(q, v):
-        return jax.jvp(lambda q: _girth(model, q), (q,), (v,))[1]
+        return jax.jvp(lambda q: _radius_ratio(model, q), (q,), (v,))[1]
 
     _, acceleration = jax.jvp(rate, (q, v), (v, a))
-    return _slope(model, q) * (model.girth_inertia * acceleration)[:, None]
+    return _slope(model, q) * (model.radial_inertia * acceleration)[:, None]
 
 
-def girth_operator(model: ArmModel, q) -> Float[Array, "n k k"]:
+def radial_mass_matrix(model: ArmModel, q) -> Float[Array, "n k k"]:
     """Its mass matrix, B dw/dq (dw/dq)^T."""
-    assert model.girth_inertia is not None
+    assert model.radial_inertia is not None
     slope = _slope(model, q)
-    return model.girth_inertia[:, None, None] * slope[:, :, None] * slope[:, None, :]
+    return model.radial_inertia[:, None, None] * slope[:, :, None] * slope[:, None, :]
 
 
 def _slope(model: ArmModel, q) -> Float[Array, "n k"]:
     """dw/dq of each segment, which depends on its own coordinates alone."""
-    return jax.grad(lambda q: jnp.sum(_girth(model, q)))(q)
+    return jax.grad(lambda q: jnp.sum(_radius_ratio(model, q)))(q)

@@ -30,7 +30,7 @@ _CLIP = 60.0  # of exponents: what is so much farther does not count
 _LEAST = 1e-100  # a divisor that is not zero
 
 
-class OwnContact(AbstractForces):
+class CapsuleContact(AbstractForces):
     """The forces of all pairs that touch where the nodes are expected at a step's end, and what resists another motion.
 
     Pairs couple four nodes, which a step's operator cannot hold. So each node is held to the velocity it is expected to
@@ -47,16 +47,16 @@ class OwnContact(AbstractForces):
     @staticmethod
     def expected(
         force: Float[Array, "n 3"], resisting: Float[Array, "n 3 3"], velocity: Float[Array, "n 3"]
-    ) -> "OwnContact":
+    ) -> "CapsuleContact":
         """The contact that pushes so hard at an expected velocity of the nodes."""
-        return OwnContact(*once((force + small.matvec(resisting, velocity), resisting)))
+        return CapsuleContact(*once((force + small.matvec(resisting, velocity), resisting)))
 
     @property
     def abrupt(self) -> bool:
         """It is linear during a step."""
         return False
 
-    def by_arm(self, arms: int) -> "OwnContact":
+    def by_arm(self, arms: int) -> "CapsuleContact":
         """What acts on each arm's own nodes."""
         return shares(self, arms)
 
@@ -85,7 +85,7 @@ class Pressed(NamedTuple):
         return Pressed(jnp.zeros((count, 3)), jnp.zeros((count, 3, 3)))
 
 
-def own_contact(law: ContactLaw, nodes: Nodes, neighbours: int, dt, rows: tuple[int, ...]) -> OwnContact:
+def capsule_contact(law: ContactLaw, nodes: Nodes, neighbours: int, dt, rows: tuple[int, ...]) -> CapsuleContact:
     """The pairs that may touch with the nodes about here.
 
     **Arguments:** `dt`: how long the step is [s]; `neighbours`: how many places along an arm two capsules must be
@@ -97,7 +97,7 @@ def own_contact(law: ContactLaw, nodes: Nodes, neighbours: int, dt, rows: tuple[
     if real is not None:
         kept = np.concatenate([np.arange(count) + i * max(rows) for i, count in enumerate(rows)])
         found = jax.tree.map(lambda y: y[kept], found)
-    return OwnContact.expected(found.force, found.resisting, nodes.velocity)
+    return CapsuleContact.expected(found.force, found.resisting, nodes.velocity)
 
 
 def _chains(nodes: Nodes, rows: tuple[int, ...]) -> tuple[Nodes, Bool[np.ndarray, "a c"] | None]:
@@ -116,7 +116,7 @@ def _chains(nodes: Nodes, rows: tuple[int, ...]) -> tuple[Nodes, Bool[np.ndarray
 
 def body_contact(
     law: ContactLaw, nodes: Nodes, body: Nodes, apart: int, dt, along: np.ndarray
-) -> tuple[OwnContact, OwnContact]:
+) -> tuple[CapsuleContact, CapsuleContact]:
     """What arms and the ball that carries them do to each other, on the nodes and on the ball.
 
     Along the line between their centres alone: wet skin slides on wet skin, and no angular momentum is made.
@@ -135,7 +135,7 @@ def body_contact(
     resisting = (2.0 * (c + dt * k))[:, None, None] * normal[:, :, None] * normal[:, None, :]
 
     total = jnp.sum(force, 0, keepdims=True), jnp.sum(resisting, 0, keepdims=True)
-    return OwnContact.expected(force, resisting, nodes.velocity), OwnContact.expected(
+    return CapsuleContact.expected(force, resisting, nodes.velocity), CapsuleContact.expected(
         -total[0], total[1], body.velocity
     )
 
