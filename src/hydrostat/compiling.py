@@ -76,7 +76,7 @@ def _understood() -> bool:
 
 
 def once(values):
-    """The values, computed once and stored.
+    """The same values, marked to be computed once and stored.
 
     A compiler that fuses computes what is cheap by itself anew for each number that uses it: a rotation's coefficients
     for every entry of every Jacobian. XLA drops `optimization_barrier` before it fuses, so a barrier does not keep it

@@ -1,4 +1,4 @@
-"""Equilibria, small vibrations, energies and tips of a system: what is known of it without stepping it."""
+"""Statics of a system: equilibria, small vibrations, energies and tips, all without stepping."""
 
 from typing import NamedTuple
 
@@ -18,24 +18,24 @@ from hydrostat.system import Control, State, System
 
 
 class Rest(NamedTuple):
-    """Where a system rests."""
+    """The equilibrium of a system."""
 
     state: State
     tip: Float[Array, "*arms 3"]
-    """Where the tips are [m]."""
+    """The positions of the tips [m]."""
     tip_pose: SE3
     converged: Bool[Array, ""]
 
     @property
     def q(self) -> PerArm:
-        """The coordinates."""
+        """The generalised coordinates."""
         return self.state.q
 
 
 def equilibrium(
     system: System, control: Control | None = None, q: PerArm | None = None, *, load_steps: int = 1
 ) -> Rest:
-    """Where the arms of a system on a fixed body rest under their weight, their surroundings and a control.
+    """The equilibrium of a system on a fixed body under its weight, its surroundings and a control.
 
     Muscles are as active as the control says. Newton's method with the exact stiffness; weight and control grow to
     their full size in `load_steps` equal parts, surroundings and tendons of given length are there from the beginning.
@@ -55,7 +55,7 @@ def equilibrium(
 
 
 class _Loaded(eqx.Module):
-    """The residual at rest of a system under a share of its weight and of what is set."""
+    """The residual at rest of a system under a share of its weight and of its control."""
 
     system: System
     control: Control
@@ -102,7 +102,7 @@ def energy(system: System, state: State, control: Control | None = None) -> Ener
 
 
 def tip(system: System, state: State) -> Float[Array, "*arms 3"]:
-    """Where the tips are in the world [m]."""
+    """The positions of the tips in the world [m]."""
     return tip_poses(system, _as_jax(state)).position
 
 

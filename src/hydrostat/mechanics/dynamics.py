@@ -56,7 +56,7 @@ __all__ = ["Coordinates", "Factors", "accelerations", "factor", "motions_of", "r
 
 
 def motions_of(model: Robot, x: Coordinates, v: Coordinates, a: Coordinates, inputs: Inputs, weight: bool = True):
-    """The body's motion and that of every arm; accelerations are those relative to free fall where `weight` counts."""
+    """The motion of the body and of every arm; accelerations are relative to free fall where `weight` is true."""
     base = base_motion(model, x, v, a, inputs)
     if weight:
         base = relative_to_free_fall(base, model.gravity)
@@ -68,7 +68,7 @@ def motions_of(model: Robot, x: Coordinates, v: Coordinates, a: Coordinates, inp
 
 @eqx.filter_jit
 def residual(model: Robot, x: Coordinates, v: Coordinates, a: Coordinates, inputs: Inputs) -> Coordinates:
-    """What is missing for the accelerations a to be those of the motion: forces needed minus forces there."""
+    """The residual of the equations of motion at accelerations a: required generalised forces minus applied ones."""
     base = relative_to_free_fall(base_motion(model, x, v, a, inputs), model.gravity)
     known, motion_and_forces = forces_per_arm(model, base, x, v, a, inputs)
 
@@ -96,7 +96,7 @@ def residual(model: Robot, x: Coordinates, v: Coordinates, a: Coordinates, input
 
 
 def _local_wrenches(arm: ArmModel, motion: Motion, a, force, follower, outer: OuterForces, inputs: Inputs, gravity):
-    """What the masses of each segment need, less the loads: on its base, on its own coordinates, and at its tip."""
+    """The inertial wrenches of each segment less its loads: on its base, on its own coordinates, and at its tip."""
 
     def moving(points: Points, V_base, A_base, a, V=None):
         V = carried_twist(points.T, V_base) + points.Jv if V is None else V
@@ -162,13 +162,13 @@ def _at_nodes(R: Float[Array, "n d 3 3"], forces: NodeForces) -> Float[Array, "n
 
 
 def _to_base(tips: Points, at_tip, at_base, on_q):
-    """Tip to base: the wrench on the arm's base, and the forces on all coordinates."""
+    """The wrench on the arm's base and the generalised forces on all coordinates, summed from tip to base."""
     each = (tips.T, tips.J, at_tip, at_base, on_q)
     return jax.lax.scan(_gather, jnp.zeros(6), each, reverse=True, unroll=unrolling(at_base.shape[0]))
 
 
 def _gather(F, segment):
-    """Tip to base over one segment: the wrench on its base, and the forces on its coordinates."""
+    """The wrench on a segment's base and the forces on its coordinates, one step of the recursion from tip to base."""
     T, J, at_tip, at_base, on_q = segment
     F = F if at_tip is None else F + at_tip
     return gathered_wrench(T, F) + at_base, on_q + projected(J, F)
@@ -181,5 +181,5 @@ def accelerations(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) 
 
 
 def base_of(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) -> BaseMotion:
-    """Where the body is and how it moves."""
+    """The pose and the motion of the body, as a single body."""
     return base_motion(model, x, v, like_coordinates(model), inputs)

@@ -1,4 +1,4 @@
-"""The inertia of a section that widens and narrows: matter moves across the axis, where no point of it does.
+"""The inertia of radial motion: the section of a segment that swells moves across the axis.
 
 A point at the distance y_0 from the axis is at y_0 w while the radius is w times that at rest. A segment so has the
 kinetic energy 1/2 B w'^2, with B its moment of inertia about the axis at rest.
@@ -17,7 +17,7 @@ def _radius_ratio(model: ArmModel, q: Float[Array, "n k"]) -> Float[Array, " n"]
 
 
 def radial_kinetic_energy(model: ArmModel, q: Float[Array, "n k"], v: Float[Array, "n k"]) -> Float[Array, ""]:
-    """The kinetic energy of motion across the axis [J]."""
+    """The kinetic energy of radial motion [J]."""
     if model.radial_inertia is None:
         return jnp.zeros(())
     _, rate = jax.jvp(lambda q: _radius_ratio(model, q), (q,), (v,))
@@ -25,7 +25,7 @@ def radial_kinetic_energy(model: ArmModel, q: Float[Array, "n k"], v: Float[Arra
 
 
 def radial_inertia_forces(model: ArmModel, q, v, a) -> Float[Array, "n k"]:
-    """The generalised forces that accelerate it: B w'' dw/dq."""
+    """The generalised forces that accelerate radial motion: B w'' dw/dq."""
     if model.radial_inertia is None:
         return jnp.zeros_like(q)
 
@@ -37,12 +37,12 @@ def radial_inertia_forces(model: ArmModel, q, v, a) -> Float[Array, "n k"]:
 
 
 def radial_mass_matrix(model: ArmModel, q) -> Float[Array, "n k k"]:
-    """Its mass matrix, B dw/dq (dw/dq)^T."""
+    """The mass matrix of radial motion, B dw/dq (dw/dq)^T."""
     assert model.radial_inertia is not None
     slope = _slope(model, q)
     return model.radial_inertia[:, None, None] * slope[:, :, None] * slope[:, None, :]
 
 
 def _slope(model: ArmModel, q) -> Float[Array, "n k"]:
-    """dw/dq of each segment, which depends on its own coordinates alone."""
+    """The derivative dw/dq of each segment, which depends on its own coordinates alone."""
     return jax.grad(lambda q: jnp.sum(_radius_ratio(model, q)))(q)

@@ -1,4 +1,5 @@
-"""What wires do to the coordinates of the segments they pass, by virtual work: a tension T pulls with -T dl/dq.
+"""Generalised forces of wires on the coordinates of the segments they pass, by virtual work: a tension T pulls with -T
+dl/dq.
 
 A wire at given tension acts on each segment by itself. A wire at given length pulls with k (l - l_given) + c l' as long
 as that is positive, where l is its length over all segments: it couples them all.
@@ -30,7 +31,7 @@ def wire_tensions(model: ArmModel, q, v, setpoint: Float[Array, " w"]) -> Float[
 
 
 def wire_forces(model: ArmModel, q, v, setpoint: Float[Array, " w"]) -> Float[Array, "n k"]:
-    """The generalised forces that hold against the wires: T dl/dq, to be overcome."""
+    """The generalised forces that balance the wires: T dl/dq."""
     if model.wires is None:
         return jnp.zeros_like(q)
     tension = wire_tensions(model, q, v, setpoint)
@@ -38,7 +39,7 @@ def wire_forces(model: ArmModel, q, v, setpoint: Float[Array, " w"]) -> Float[Ar
 
 
 def wire_couplings(model: Robot, x: Coordinates, v: Coordinates, c_v, c_q, inputs: Inputs) -> Coordinates | None:
-    """The columns sqrt(c_q k + c_v c) dl/dq of all taut wires of given length; None where there are none."""
+    """The columns sqrt(c_q k + c_v c) dl/dq of all taut wires of prescribed length; None where there are none."""
     parts = []
     for i, arm in enumerate(model.each):
         if arm.wires is None or arm.wires.stiffness is None:

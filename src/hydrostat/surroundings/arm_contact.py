@@ -8,21 +8,21 @@ from hydrostat.surroundings.capsule_contact import body_contact, capsule_contact
 from hydrostat.surroundings.contact import ContactLaw
 
 FLESH = ContactLaw(stiffness=200.0, damping=20.0, friction=0.5, slip_speed=0.005, onset=3e-4)
-"""Arms against each other and against the body; all assumed. With the ground's damping, the motion of arms that rub
-against each other behind a jet diverged."""
+"""The contact law of arms against each other and against the body; all numbers are assumed. With the ground's damping,
+the motion of arms that rub against each other behind a jet diverged."""
 _ATTACHED = 2  # nodes of an arm, from its base, that the body holds and so does not touch
 _APART = 0.25  # of an arm's nodes, that two of its parts must be apart to touch
 
 
 class ArmContact(AbstractSurroundings):
-    """Arms that give way to each other, to themselves and to their body."""
+    """Contact of arms with each other, with themselves and with their body."""
 
     law: ContactLaw = FLESH
     apart: int | None = eqx.field(static=True, default=None)
-    """How many places along an arm two of its parts must be apart to touch; a fourth of its nodes when not given."""
+    """Number of nodes along an arm that two of its parts must be apart to touch; by default a fourth of its nodes."""
 
     def begin(self, state, place: Place, environment: Environment, commands: Commands, dt):
-        """The pairs that may touch within the step."""
+        """The contact forces of the step, from the pairs that may touch within it."""
         del commands
         ahead = place.ahead(dt)
         rows = environment.rows

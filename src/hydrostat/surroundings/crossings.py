@@ -33,7 +33,7 @@ def crossings(plates: SE3, radii: Float[Array, " m"]) -> Bool[Array, "m m"]:
 
 
 def _discs_cut(c1, n1, c2, n2):
-    """Where the line in which two planes meet passes the centres: distances from the line, and places along it."""
+    """Distances of two centres from the line in which their planes intersect, and places along that line."""
     line = small.cross(n1, n2)
     size = small.norm(line)
     flat = size < 1e-9

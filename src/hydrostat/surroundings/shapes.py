@@ -110,13 +110,13 @@ class Plane(AbstractShape):
     point: Float[Array, " 3"] = eqx.field(converter=vector("point"))
     """Any point of the plane [m]."""
     normal: Float[Array, " 3"] = eqx.field(converter=_unit_normal)
-    """Direction out of the half-space; of any length when given, a unit vector when kept."""
+    """Direction out of the half-space, of any length; it is stored as a unit vector."""
     velocity: Float[Array, " 3"] = eqx.field(converter=vector("velocity"), default=_REST)
     angular_velocity: Float[Array, " 3"] = eqx.field(converter=vector("angular_velocity"), default=_REST)
 
     @property
     def reference_point(self) -> Float[Array, " 3"]:
-        """The given point of the plane [m]."""
+        """The point of the plane by which it is defined [m]."""
         return self.point
 
     def moved(self, shift, velocity) -> "Plane":
