@@ -1,4 +1,4 @@
-"""Controllers and planners: what a robot is to do, turned into what its actuators do.
+"""Controllers and planners: they turn a task into the control of a robot's actuators.
 
 A `Controller` is made in one line, attached to a system, and asked once a step. `commands` are motions of muscular arms
 and `gaits` of whole bodies; the others follow plans of legs and tendons.

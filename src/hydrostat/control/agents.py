@@ -1,4 +1,4 @@
-"""The same law without a centre: every segment an agent that talks to its two neighbours.
+"""Decentralised resolved-rate control: every segment is an agent that talks to its two neighbours.
 
 An agent holds its own geometry, its own limits and its own pose, and nothing else. In a control tick one message goes
 up from agent to agent and one comes down:
@@ -36,14 +36,14 @@ NUMBERS_DOWN = 6 + 1
 
 
 class Upward(NamedTuple):
-    """What an agent tells the one above it, about its own upper plate and in its axes."""
+    """The message of an agent to the one above it, about its own upper plate and in its axes."""
 
     T_world: SE3
-    """Where the plate is; the base's pose is known to the lowest agent."""
+    """Pose of the plate; the base's pose is known to the lowest agent."""
     readiness: Float[Array, "6 6"]
-    """Body twist of the plate per wrench on it, through all segments up to here; symmetric."""
+    """Mobility: body twist of the plate per wrench on it, through all segments up to here; symmetric."""
     drift: Float[Array, " 6"]
-    """Body twist of the plate by the wishes of all segments up to here."""
+    """Body twist of the plate that the tasks of lower priority of all segments up to here would cause."""
 
 
 class Agent(eqx.Module):
@@ -90,7 +90,7 @@ def _turned_vector(R, vector: Float[Array, " 6"]) -> Float[Array, " 6"]:
 
 
 def agents_of(law: Law) -> Agent:
-    """The agents of an arm, stacked: what is stacked is what each of them holds."""
+    """The agents of an arm, stacked: each holds its own geometry and limits."""
     if law.obstacle is not None:
         raise InputError("agents must have no obstacle: to keep clear of one takes more sweeps than their two")
     n = law.segments.length.shape[0]
@@ -122,7 +122,7 @@ def agents_rates(law: Law, T: SE3, ask: Ask, dt, scale=None) -> Rates:
 
 
 def tip_call(law: Law, message: Upward, ask: Ask, scale, dt) -> Call:
-    """What the last agent answers to the message that reaches the tip, in the axes of the tip.
+    """The reply of the last agent to the message that reaches the tip, in the axes of the tip.
 
     It knows the task and one constant of the arm, `ease`, besides the message.
     """

@@ -141,21 +141,21 @@ def shape_to_point(
 
 
 def _check_volume_kept(arm: Arm) -> None:
-    """Refuse an arm whose radius is a coordinate: which pressure holds a shape cannot be read off the shape."""
+    """Refuse an arm whose radius is a coordinate: its shape does not determine the pressure that holds it."""
     if SWELL in arm.segments.modes:
         raise InputError("a plan needs the arm with its volume kept exactly; the segments of this one swell")
 
 
 class Course(NamedTuple):
-    """Shapes at times, gone through smoothly."""
+    """A sequence of shapes at times, with smooth transitions."""
 
     times: Float[Array, " w"]
-    """Increasing [s]; the first is the begin."""
+    """Increasing times [s]; the first is the begin."""
     shapes: Float[Array, "w n k"]
     grips: Float[Array, "w n"]
-    """Suckers that shall hold from each time on."""
+    """Grip of the suckers from each time on, 1 to hold."""
     waits: Float[Array, " w"]
-    """1 for times at which the course stands still until a sucker holds something."""
+    """Indicator of times at which the course stands still until a sucker holds something."""
 
     def at(self, time) -> tuple[Float[Array, "n k"], Float[Array, "n k"], Float[Array, " n"]]:
         """The shape, its rate and the grip at a time; before the first time, as then."""
@@ -173,25 +173,25 @@ class Course(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A course step by step."""
+    """A course, tabulated step by step."""
 
     shape: Float[Array, "steps n k"]
     rate: Float[Array, "steps n k"]
     force: Float[Array, "steps n k"]
-    """What muscles must exert on the coordinates for the motion in still water [N per coordinate]."""
+    """Generalised forces that muscles must exert for the motion in still water [N per coordinate]."""
     grip: Float[Array, "steps n"]
     wait: Float[Array, " steps"]
 
 
 class KnownArm(NamedTuple):
-    """One arm as its controller knows it: on a body that stays, in still water."""
+    """The controller's model of one arm: on a body that stays, in still water."""
 
     robot: Robot
-    """A single arm."""
+    """The robot, a single arm."""
     water: Water | None
-    """Still; None where there is none."""
+    """The still water; None where there is none."""
     load: Float[Array, "m 6"] | None = None
-    """What acts at its places for loads, moment and force in world axes; None: nothing."""
+    """Constant loads at the robot's load places, moment and force in world axes; None where there are none."""
 
     @property
     def arm(self) -> ArmModel:
@@ -233,7 +233,7 @@ class KnownArm(NamedTuple):
 
 @quick_jit
 def tabulated(known: KnownArm, course: Course, begins: Float[Array, " steps"], dt) -> Table:
-    """A course in steps of dt [s] that begin at given times [s], with the forces that inverse dynamics needs."""
+    """A course in steps of dt [s] that begin at these times [s], with the forces of inverse dynamics."""
 
     def at(time):
         shape, rate, grip = course.at(time + dt)
@@ -246,20 +246,20 @@ def tabulated(known: KnownArm, course: Course, begins: Float[Array, " steps"], d
 
 
 class ServoMemory(NamedTuple):
-    """What a servo remembers."""
+    """The memory of a servo."""
 
     step: Float[Array, ""]
-    """Of the course."""
+    """Time along the course [s]."""
     missing: Float[Array, "n k"]
-    """How far the arm has been behind, summed up over time [s times coordinates]."""
+    """Integral of the error of the shape over time [s times coordinates]."""
     shape: Float[Array, "n k"] | None = None
-    """The estimated shape, of a servo that smooths what it observes."""
+    """The estimated shape, for a servo that smooths its observations."""
     trust: Float[Array, ""] | None = None
-    """The share of a new sample in it."""
+    """The share of a new sample in the estimate."""
 
 
 class Servo(Controller):
-    """Follows a course of shapes by proprioception.
+    """A servo that follows a course of shapes by proprioception.
 
     Muscles exert what the planned motion needs, and draw the arm towards it by M (3 w e' + 3 w^2 e + w^3 s) with the
     arm's mass matrix M: e is how far the arm is behind the plan, s the sum of e over time. Weighed by its mass, what
@@ -273,26 +273,26 @@ class Servo(Controller):
 
     known: KnownArm
     bare: KnownArm
-    """The same arm with nothing but its mass, and that of the water it carries along."""
+    """The same arm without loads and surroundings, for its mass matrix and that of the water it carries along."""
     table: Table
     rate: Float[Array, ""]
-    """w, how fast errors fade [1/s]."""
+    """Bandwidth w: the rate at which errors decay [1/s]."""
     stiffen: Float[Array, " n"]
     """Co-contraction of every segment."""
     most: Float[Array, "n k"]
-    """The largest sum."""
+    """Bound of the integral of the error."""
     suckers: bool = eqx.field(static=True, default=True)
     """Whether the arm has suckers."""
     smoothing: Float[Array, ""] | None = None
     """The time constant T of the estimated shape [s]; None where the observed one is taken as it is."""
 
     def init(self, observation: Observation) -> ServoMemory:
-        """Nothing is missing."""
+        """The memory at the start: no error."""
         own = (None, None) if self.smoothing is None else (observation.q, jnp.ones(()))
         return ServoMemory(jnp.zeros(()), jnp.zeros_like(observation.q), *own)
 
     def _estimated(self, observation: Observation, memory: ServoMemory) -> tuple:
-        """The shape, as the servo takes it to be, and the share of the new sample in it."""
+        """The servo's estimate of the shape, and the share of the new sample in it."""
         if self.smoothing is None or memory.shape is None or memory.trust is None:
             return observation.q, None
         expected = memory.shape + observation.period * observation.v

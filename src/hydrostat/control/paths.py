@@ -1,4 +1,4 @@
-"""Paths for the tip of an arm: curves over 0 ... 1, their pace, and a user's own from a file."""
+"""Paths for the tip of an arm: curves over 0 ... 1, their pace, and curves read from a file."""
 
 import csv
 from collections.abc import Callable
@@ -14,7 +14,7 @@ _TURN = 2.0 * np.pi
 _FARTHEST = 1e4  # m: beyond it a number is a slip of the pen
 
 Curve = Callable[[np.ndarray], np.ndarray]
-"""Points (m, 3) [m] for parameters (m,) from 0 to 1."""
+"""A function from parameters (m,) from 0 to 1 to points (m, 3) [m]."""
 
 
 def _curve(x, y, z) -> Curve:
@@ -28,7 +28,7 @@ PAPER_PATHS: dict[str, Curve] = {
     "reach": _curve(lambda t: 3 * np.exp(t) - 5, lambda t: 0.5 * np.cos(_TURN * t), lambda t: 1 + 6 * t),
     "fetch": _curve(lambda t: 3 * np.exp(1 - t) - 2, lambda t: 2 * np.cos(_TURN * (1 - t)), lambda t: 2 + 6 * (1 - t)),
 }
-"""Lafmejani et al. 2020, equations 26 to 30."""
+"""The paths of Lafmejani et al. 2020, equations 26 to 30."""
 
 
 def read_points(path: str, least: int = 1) -> np.ndarray:
@@ -94,7 +94,7 @@ def curve_through(points: np.ndarray) -> Curve:
 
 
 def smooth_pace(times: np.ndarray, duration: float) -> np.ndarray:
-    """How far along a path one is, from 0 to 1, starting and ending at rest and without acceleration."""
+    """The minimum-jerk time law from 0 to 1, at rest and without acceleration at both ends."""
     t = np.clip(np.asarray(times) / duration, 0.0, 1.0)
     return t**3 * (10.0 - 15.0 * t + 6.0 * t**2)
 

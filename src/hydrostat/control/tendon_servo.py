@@ -1,4 +1,4 @@
-"""Tendons that hold a planned tension and length, with what a limb's sensors ask for on top.
+"""A servo of tendons that follows planned tensions and lengths, with corrections from a limb's sensors.
 
 A motor that knows the length l of its tendon, and how fast it changes, pulls with
 
@@ -30,17 +30,17 @@ from hydrostat.system import Control
 
 
 class TendonCourse(eqx.Module):
-    """A limb's tendons over time, from rest to rest: what they pull with and how long they are."""
+    """The tensions and lengths of a limb's tendons over time, from rest to rest."""
 
     times: Float[Array, " m"]
-    """[s]"""
+    """Times [s]."""
     tension: Float[Array, "m w"]
-    """[N]"""
+    """Tensions [N]."""
     lengths: Float[Array, "m w"]
-    """[m]"""
+    """Lengths [m]."""
 
     def at(self, time) -> tuple[Float[Array, " w"], Float[Array, " w"]]:
-        """Tensions and lengths at a time, between its knots in proportion."""
+        """The tensions and lengths at a time, interpolated linearly between knots."""
         row = jnp.clip(jnp.searchsorted(self.times, time) - 1, 0, len(self.times) - 2)
         start, end = self.times[row], self.times[row + 1]
         share = jnp.clip((time - start) / (end - start), 0.0, 1.0)
@@ -70,14 +70,14 @@ class TendonServo(Controller):
     """The motors of one limb's tendons, which follow a course."""
 
     robot: Robot
-    """The limb as its motors know it: its geometry."""
+    """The motors' model of the limb: its geometry."""
     course: TendonCourse
     stiffness: Float[Array, ""]
-    """k [N/m]"""
+    """Stiffness k [N/m]."""
     bend_damping: Float[Array, ""]
-    """c of what tendons do against each other [N s/m]."""
+    """Damping c of tendons against each other [N s/m]."""
     stretch_damping: Float[Array, ""]
-    """c of what they do together [N s/m]; as it acts step by step, the mass of the tip over the step limits it."""
+    """Damping c of tendons in common [N s/m]; as it acts step by step, the mass of the tip over the step limits it."""
     most: Float[Array, ""]
     """Largest tension [N]."""
 
@@ -86,7 +86,7 @@ class TendonServo(Controller):
         return Control(tension=self.tensions(time, observation.q, observation.v)), memory
 
     def tensions(self, time, q, v, asked: Any = 0.0, longer: Any = 0.0) -> Float[Array, " w"]:
-        """What the tendons pull with.
+        """The tensions of the tendons.
 
         **Arguments:** `asked`: u [N]; `longer`: by how much they shall be longer than planned [m].
         """
@@ -107,16 +107,16 @@ def _together(robot: Robot) -> np.ndarray:
 
 
 class Gaze(eqx.Module):
-    """A tip that keeps a point in the middle of what it sees: tendons get the integral of where it sees it."""
+    """A tip that keeps a point in the middle of its view: tendons follow the integral of the point's offset."""
 
     robot: Robot
     pull: Float[Array, "w 2"]
-    """Tensions that move what is seen by a unit, from the statics of the plan [N]."""
+    """Tensions that move the view by a unit, from the statics of the plan [N]."""
     rate: Float[Array, ""]
-    """How fast errors fade [1/s]."""
+    """Rate at which errors decay [1/s]."""
 
     def change(self, q, point: Float[Array, " 3"]) -> Float[Array, " w"]:
-        """The rate of the tensions that are asked for [N/s]."""
+        """The rate of the correcting tensions [N/s]."""
         return -self.rate * self.pull @ off_axis(kinematics.tip_pose(self.robot.arm, q), point)[:2]
 
 
@@ -132,6 +132,6 @@ def make_gaze(robot: Robot, q, sensitivity, point, stiffness: float, rate: float
 
 
 def pointing_error(T_world_tip: SE3, point: Float[Array, " 3"]) -> Float[Array, ""]:
-    """The angle between where a tip looks and where a point is [rad]."""
+    """The angle between a tip's direction and that of a point [rad]."""
     off = off_axis(T_world_tip, point)
     return 2.0 * jnp.arcsin(jnp.clip(0.5 * jnp.sqrt(jnp.sum(off * off)), 0.0, 1.0))

@@ -1,4 +1,4 @@
-"""Moving a wire-driven arm from shape to shape: which length each wire has at each moment.
+"""Motion of a wire-driven arm from shape to shape: the length of each wire over time.
 
 Paper: Boccolato et al. 2009, section V, corrected. Three ways: (a) in steps of (alpha, theta), motor speeds constant
 within each step; (b) at constant wire speed, for the cylinder a straight line in theta (cos alpha, sin alpha); (c) on
@@ -30,16 +30,16 @@ class WireMotion:
     """A movement of all wires over time."""
 
     duration: float
-    """[s]"""
+    """Duration [s]."""
     bends: Callable[[np.ndarray], np.ndarray]
-    """The bend vectors wanted at given times, (m,) -> (m, n, 2) [rad]."""
+    """The desired bend vectors at times, (m,) -> (m, n, 2) [rad]."""
     course: Callable[[np.ndarray, int], np.ndarray]
-    """The wires' lengths at given times, or a derivative of them, (m,) -> (m, w) [m]."""
+    """The wires' lengths at times, or a derivative of them, (m,) -> (m, w) [m]."""
     knots: int
-    """How many points of the path the wires' course was made from."""
+    """Number of points of the path that the wires' course was made from."""
 
     def lengths(self, times: np.ndarray) -> np.ndarray:
-        """The wires' lengths at given times, (m,) -> (m, w) [m]."""
+        """The wires' lengths at times, (m,) -> (m, w) [m]."""
         return self.course(times, 0)
 
 
@@ -54,7 +54,7 @@ class WireModel:
         return _in_chunks(lambda part: _lengths(self.arm, self.tendons, part), bends)
 
     def shapes(self, lengths: np.ndarray):
-        """The shapes that lengths belong to, (m, w) -> a stack of m `WireShape`s."""
+        """The shapes of lengths, (m, w) -> a stack of m `WireShape`s."""
         return _in_chunks(lambda part: _shapes(self.arm, self.tendons, part), lengths)
 
 
@@ -90,7 +90,7 @@ def angle_pairs(bends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def stepped_motion(model: WireModel, start: np.ndarray, goal: np.ndarray, duration: float, step: float) -> WireMotion:
-    """The paper's first way: equal steps in (alpha, theta), speeds constant within each (its equations 9 and 32 f.).
+    """The paper's first method: equal steps in (alpha, theta), speeds constant within each (its equations 9 and 32 f.).
 
     The wires are right at the end of each step and off in between, because the path is curved in wire space.
 
@@ -115,7 +115,7 @@ def stepped_motion(model: WireModel, start: np.ndarray, goal: np.ndarray, durati
 def constant_speed_motion(
     model: WireModel, start: np.ndarray, goal: np.ndarray, duration: float, steps: int = 1
 ) -> WireMotion:
-    """The paper's second way: every wire at constant speed (its equations 34 to 45), in one step or several.
+    """The paper's second method: every wire at constant speed (its equations 34 to 45), in one step or several.
 
     On a cylinder with hard wires the bend vectors then go straight from start to goal, exactly.
     """
@@ -136,7 +136,7 @@ def smooth_motion(
     profile: str = "scurve",
     compression_bound: float = 1e-6,
 ) -> WireMotion:
-    """Our way: straight in bend vectors, with a smooth time law that respects every motor's limits.
+    """The smooth method: straight in bend vectors, with a smooth time law that respects every motor's limits.
 
     The wires follow a twice continuously differentiable spline through so many points of the path that the virtual
     compression, and every wire's deviation, stay below the bound all along; then one time law, common to all wires,
@@ -208,6 +208,6 @@ def _time_law(path: CubicSpline, motor: Stepper, profile: str):
 
 
 def _linear(marks: np.ndarray, lengths: np.ndarray) -> Callable[[np.ndarray, int], np.ndarray]:
-    """Lengths that run linearly between marks in time."""
+    """The lengths that are linear between marks in time."""
     spline = make_interp_spline(marks, lengths, k=1)
     return lambda times, derivative: spline(np.clip(times, marks[0], marks[-1]), derivative)

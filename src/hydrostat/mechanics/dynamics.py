@@ -181,5 +181,5 @@ def accelerations(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) 
 
 
 def base_of(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) -> BaseMotion:
-    """The pose and the motion of the body, as a single body."""
+    """The pose and the twist of the body, without acceleration."""
     return base_motion(model, x, v, like_coordinates(model), inputs)

@@ -91,7 +91,7 @@ def find_rest(robot: Robot, residual_at, q, load_steps: int) -> Equilibrium:
 
 
 def _turns(robot: Robot, q):
-    """The displacement of one unit of every coordinate at its segment's end, comparable between arms [rad or m]."""
+    """The coordinates as displacements at their segment's end, comparable between arms [rad or m]."""
     scales = [arm.arm.segments.scale[:, None] for arm in robot.each]
     return joined(robot, [scale * part for scale, part in zip(scales, split(robot, q), strict=True)])
 

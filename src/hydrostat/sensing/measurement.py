@@ -24,7 +24,7 @@ class PoseError(NamedTuple):
     turn: Float[Array, "*batch 3"] | None
     """The rotation vector from the true attitude to the measured one, in the true one's axes [rad]."""
     shift: Float[Array, "*batch 3"] | None
-    """Of the position, in world axes [m]."""
+    """Error of the position, in world axes [m]."""
 
 
 def errors_of(system: System, field: str, value: Any, amount: Any, turn: Any, named: str) -> Any:
@@ -53,7 +53,7 @@ def errors_of(system: System, field: str, value: Any, amount: Any, turn: Any, na
 
 
 def coordinate_units(segments: AbstractSegment) -> Float[Array, "n k"]:
-    """What the coordinates change by for one radian between the ends of a segment, or one rest length of its own.
+    """The change of the coordinates for one radian between the ends of a segment, or one rest length of its own.
 
     Bends and twists are angles, all else is length over rest length. A locked coordinate has no error.
     """
@@ -82,17 +82,17 @@ def uniform(key: Array, scales: Any) -> tuple[Any, Array]:
 
 
 def happens(chance: Any, u: Array) -> Array:
-    """Whether something of a chance happens, by a number that is uniform from -1 to 1."""
+    """Whether an event of some probability happens, by a number that is uniform from -1 to 1."""
     return 0.5 * (u + 1.0) < chance
 
 
 def normal(scales: Any, u: Any) -> Any:
-    """Normal numbers of zero mean and the given standard deviations, from numbers that are uniform from -1 to 1."""
+    """Normal numbers of zero mean with these standard deviations, from numbers that are uniform from -1 to 1."""
     return jax.tree.map(lambda y, u: y * (np.sqrt(2.0) * jax.scipy.special.erfinv(u)), scales, u)
 
 
 def flipped(chances: Any, u: Any, values: Any) -> Any:
-    """Values of 0 or 1, each the other way round with its chance."""
+    """Values of 0 or 1, each flipped with its probability."""
     return jax.tree.map(lambda p, u, y: jnp.where(happens(p, u), 1.0 - y, y), chances, u, values)
 
 

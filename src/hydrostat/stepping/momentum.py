@@ -29,7 +29,7 @@ from hydrostat.stepping.base import AbstractStepper, Stepped, moved, positions, 
 
 
 class KeepMomentum(AbstractStepper):
-    """A stepper whose steps change momentum by the impulse of what acts from outside, and by nothing else.
+    """A stepper whose steps change momentum by the impulse of external forces, and by nothing else.
 
     At the end of a step the body's twist is corrected as if the robot were rigid, with one 6 x 6 solve: that changes
     momentum and nothing of the shape. The impulse is that of the stepper's own stages.
@@ -46,7 +46,7 @@ class KeepMomentum(AbstractStepper):
 
 
 def outer_wrench(model: Robot, state: RobotState, x: Coordinates, v: Coordinates, inputs: Inputs) -> Float[Array, " 6"]:
-    """What loads and surroundings do to the robot as a whole at a stage of a step that begins in a state.
+    """The wrench of loads and surroundings on the whole robot at a stage of a step that begins in a state.
 
     About the body's position at the begin of the step, in world axes. The weight is not in it: see `kept`.
     """
@@ -58,7 +58,7 @@ def outer_wrench(model: Robot, state: RobotState, x: Coordinates, v: Coordinates
 def kept(
     model: Robot, state: RobotState, x: Coordinates, v: Coordinates, dt, inputs: Inputs, wrench: Float[Array, " 6"]
 ) -> RobotState:
-    """The state at the end of a step, as that of `moved`, with the momentum that it should have.
+    """The state at the end of a step, as that of `moved`, with its momentum corrected.
 
     **Arguments:** `state`: at the begin; `x`, `v`: coordinates and rates at the end, counted from the begin; `wrench`:
     mean of `outer_wrench` over the stages.

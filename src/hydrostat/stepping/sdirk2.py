@@ -14,7 +14,7 @@ from hydrostat.stepping.implicit import implicit_root
 from hydrostat.stepping.momentum import kept, outer_wrench
 
 GAMMA = 1.0 - 0.5**0.5
-"""Makes the method L-stable: Alexander (1977)."""
+"""The coefficient gamma that makes the method L-stable: Alexander (1977)."""
 _HALVINGS = 6
 _USUAL = 1e-3  # s, least step for which the tolerance is what is given
 _ROUNDING = 2.0**-49  # rad or m, where changes end: some roundings of a rotation, whose entries are of order one
@@ -35,7 +35,8 @@ class SDIRK2(AbstractStepper):
     """
 
     tolerance: float = 1e-8
-    """On the change that an iteration makes to a segment's strain times its length, for steps of 1 ms and more.
+    """Tolerance on the change that an iteration makes to a segment's strain times its length, for steps of 1 ms and
+    more.
 
     For shorter ones it falls with the fourth power of the step, down to rounding, so that what the iteration leaves
     stays as small beside the error of the method, O(dt^3) a step in velocities.
@@ -111,7 +112,8 @@ class SDIRK2(AbstractStepper):
         return Stepped(kept(model, state, x, v, dt, stage_inputs, wrench), converged, count)
 
     def _stage(self, model, x_hat, v_hat, h, inputs, guess, theta, factors, made, tolerance):
-        """The accelerations of a stage, how fast they were found, whether they were, and after how many iterations.
+        """The accelerations of a stage, their rate of convergence, whether they have converged, and after how many
+        iterations.
 
         **Arguments:** `theta`: ratio of two changes in the stage before, which is about what it will be here;
         `factors`: of the operator; `made`: whether they have been made, None where they hold for the whole step.
@@ -158,19 +160,19 @@ class SDIRK2(AbstractStepper):
 
 
 def _operator(model, x, v, h, inputs):
-    """The factors that a stage iterates with; no derivative goes through them."""
+    """The factors of the operator that a stage iterates with; no derivative goes through them."""
     model, x, v, h, inputs = jax.lax.stop_gradient((model, x, v, h, inputs))
     return factor(model, x, v, h, h * h, inputs)
 
 
 def _stage_residual(a, parameters):
-    """What is missing for a to be the accelerations of a stage."""
+    """The residual of a stage at accelerations a."""
     model, x_hat, v_hat, h, inputs = parameters
     return residual(model, combine((1, x_hat), (h * h, a)), combine((1, v_hat), (h, a)), a, inputs)
 
 
 def _left(last, theta):
-    """The error left after an iteration: about the last change times theta / (1 - theta), with some to spare."""
+    """An estimate of the error after an iteration: the last change times theta / (1 - theta), with a margin."""
     return last * jnp.maximum(2.0 * theta / jnp.maximum(1.0 - theta, 1e-3), _LEAST)
 
 

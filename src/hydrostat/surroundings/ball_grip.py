@@ -46,7 +46,7 @@ class BallGrip(AbstractForces):
     lever: Float[Array, "n 3"]
     """Lever from the ball's centre to the point that each sucker holds, in world axes [m]."""
     inertia: Float[Array, " 6"]
-    """Diagonal inertia of the ball: three times its mass, then its moments of inertia."""
+    """Diagonal inertia of the ball: (mass, mass, mass), then its three moments of inertia."""
     resisting: Float[Array, "6 6"]
     """Other resistance to the ball's motion, such as drag [N s/m]."""
     loads: Float[Array, " 6"]

@@ -183,7 +183,7 @@ class OnBody(AbstractForces):
         return None if part is None else OnBody(part, self.radius)
 
     def by_arm(self, arms: int) -> "OnBody":
-        """The part that acts on arms: none does."""
+        """The same forces, for each arm, on whose nodes none of them acts."""
         return copies(self, arms)
 
     def forces(self, nodes: Nodes) -> NodeForces:

@@ -151,7 +151,7 @@ class Ball(AbstractSurroundings):
         return matrix, jnp.concatenate([force, torque])
 
     def _skin(self, ball: BallState, held, nodes: Nodes) -> Planes:
-        """The contact of the nodes with the ball; only of those that do not hold it, unless `squeeze` is true."""
+        """The contact of the nodes with the ball; only of those that do not hold it, unless `squeezed` is true."""
         sphere = Sphere(ball.position, self.radius, ball.velocity, ball.spin)
         touch = planes(self.law, nodes, [sphere])
         if self.squeezed:

@@ -20,23 +20,23 @@ from hydrostat.errors import InputError
 
 
 class Contraction(Command):
-    """Muscles of a part of the arm contract all alike."""
+    """A contraction of all muscles of a kind in a part of the arm."""
 
     amount: Number
     duration: Number
     first: Number
     last: Number
     rise: Number
-    """Time over which the muscles contract, and let go again [s]: in haste a soft arm that elongates buckles."""
+    """Time over which the muscles contract, and relax again [s]: in haste a soft arm that elongates buckles."""
     most: ClassVar[float] = 1.0
-    """The largest amount."""
+    """Largest activation."""
 
     def __init__(self, amount: float, duration: float, first: float = 0.0, last: float = 1.0, rise: float = RISE):
         self.amount, self.duration, self.first, self.last = checked_part(amount, duration, first, last, most=self.most)
         self.rise = checked("rise", rise, above=0.0, most=1e4)
 
     def _level(self, time, anatomy: Anatomy) -> Float[Array, " n"]:
-        """Of each segment at a time."""
+        """The level of contraction of each segment at a time."""
         return self.amount * anatomy.inside(self.first, self.last) * envelope(time, self.duration, self.rise)
 
 
@@ -68,7 +68,7 @@ class Bend(Command):
     first: Number
     last: Number
     azimuth: Number
-    """Towards which it bends, from the side of the suckers round to the arm's y [rad]."""
+    """Azimuth of the bend, from the side of the suckers round to the arm's y [rad]."""
 
     def __init__(self, amount: float, duration: float, first: float = 0.0, last: float = 1.0, azimuth: float = 0.0):
         self.amount, self.duration, self.first, self.last = checked_part(amount, duration, first, last)
@@ -81,7 +81,7 @@ class Bend(Command):
 
 
 def towards(azimuth) -> Float[Array, " 4"]:
-    """How much each of the four longitudinal muscles takes part in a bend, so that its moment has the azimuth."""
+    """The share of each of the four longitudinal muscles in a bend, so that its moment has the azimuth."""
     return jnp.maximum(jnp.cos(azimuth - np.deg2rad(LONGITUDINAL_AZIMUTHS)), 0.0)
 
 

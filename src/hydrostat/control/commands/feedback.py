@@ -83,7 +83,7 @@ class FetchTo(Recipe):
     """
 
     seconds: float
-    """How long the motion takes, from when the object is held [s]."""
+    """Duration of the motion, from when the object is held [s]."""
     rate: float
     stiffen: float
     period: float
