@@ -21,9 +21,9 @@ from hydrostat.system import System
 TIP_MASS = 0.02  # kg
 STEPS_MS = (0.5, 1.0, 2.0, 5.0)
 REFERENCE_MS = 0.1
-"""The step of which every measured step is a multiple, so that the tips can be compared at each of them [s]."""
+"""The step of which every measured step is a multiple, so that the tips can be compared at each of them [ms]."""
 WITHIN_PERCENT = 1.0
-"""The largest error of the tip at which a step counts, over the rod's length."""
+"""The largest error of the tip at which a step counts, over the rod's length [%]."""
 _REPETITIONS = 5
 
 

@@ -249,7 +249,7 @@ class ServoMemory(NamedTuple):
     """The memory of a servo."""
 
     step: Float[Array, ""]
-    """Time along the course [s]."""
+    """Step of the course."""
     missing: Float[Array, "n k"]
     """Integral of the error of the shape over time [s times coordinates]."""
     shape: Float[Array, "n k"] | None = None

@@ -73,7 +73,7 @@ class TendonServo(Controller):
     """The motors' model of the limb: its geometry."""
     course: TendonCourse
     stiffness: Float[Array, ""]
-    """Stiffness k [N/m]."""
+    """Stiffness k of the servo [N/m]."""
     bend_damping: Float[Array, ""]
     """Damping c of tendons against each other [N s/m]."""
     stretch_damping: Float[Array, ""]

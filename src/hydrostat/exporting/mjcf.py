@@ -23,7 +23,7 @@ _TOUCH = {"contype": "2", "conaffinity": "1"}
 
 
 def write_mjcf(twin: Twin, *, water: bool = False) -> tuple[str, list[str]]:
-    """The robot in MJCF, and what it leaves out.
+    """The robot in MJCF, with notes on the properties that are left out.
 
     **Arguments:** `water`: whether it is in sea water: MuJoCo's ellipsoid model of drag and added mass, and lift as a
     share of every body's weight.
@@ -84,7 +84,7 @@ def _check_depth(twin: Twin) -> None:
 
 
 def _body(parent: ET.Element, link: Link, water: bool) -> ET.Element:
-    """A body with its joints, its mass, its looks, its sites, and what it carries."""
+    """A body with its joints, its mass, its geometry, its sites, and its children."""
     attributes = {"name": link.name, "pos": numbers(link.position)}
     if not np.array_equal(link.rotation, np.eye(3)):
         attributes["quat"] = numbers(Rotation.from_matrix(link.rotation).as_quat(scalar_first=True))
@@ -129,7 +129,7 @@ def _inertial(body: ET.Element, solid: Solid) -> None:
 
 
 def _tip(body: ET.Element, link: Link) -> None:
-    """The tool frame, a camera or a light that look along the arm."""
+    """The tool frame, or a camera or a light along the axis of the arm."""
     ET.SubElement(body, "site", name=f"{link.name}_frame", pos="0 0 0", size="0.002")
     if link.role == "camera":
         ET.SubElement(body, "camera", name=f"{link.name}_camera", pos="0 0 0", quat=numbers(_LOOK_FORWARD), fovy="70")
@@ -138,7 +138,7 @@ def _tip(body: ET.Element, link: Link) -> None:
 
 
 def _geoms(body: ET.Element, shape: Shape, water: bool) -> None:
-    """What is seen and touched, and what meets the water."""
+    """The geometry for display and contact, and that for the forces of the water."""
     size = {
         "sphere": lambda: shape.size,
         "capsule": lambda: (shape.size[0], 0.5 * shape.size[1]),
@@ -154,7 +154,7 @@ def _geoms(body: ET.Element, shape: Shape, water: bool) -> None:
 
 
 def _body_in_water(shape: Shape, attributes: dict[str, str], size) -> dict[str, str]:
-    """A part of the body: as long as it is, a capsule with its round ends."""
+    """The geometry of a part of the body: a capsule with its round ends has its full length."""
     if shape.kind != "capsule":
         return attributes
     return {**attributes, "type": "cylinder", "size": numbers((size[0], size[0] + size[1]))}

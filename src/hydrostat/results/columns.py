@@ -22,7 +22,7 @@ CHUNK_BYTES = 2**20
 
 @dataclasses.dataclass(frozen=True)
 class Column:
-    """Where the rows of one recorded array are on disk.
+    """The files that hold the rows of one recorded array.
 
     Args:
         folder: the array's folder inside `trajectory.zarr`.

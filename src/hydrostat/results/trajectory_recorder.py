@@ -1,4 +1,4 @@
-"""Recording trajectories as they come, so that what has been simulated is on disk however the run ends."""
+"""Recording of trajectories piece by piece, so that every simulated row is on disk however the run ends."""
 
 import os
 from collections.abc import Mapping
@@ -46,7 +46,7 @@ class TrajectoryRecorder:
         return self._recorder.rows
 
     def compile(self, piece: "Trajectory") -> None:
-        """Compile what recording such pieces needs, and record nothing."""
+        """Compile the functions that recording such pieces needs, and record nothing."""
         labels.blocks(piece, self._variables)
 
     def append(self, piece: "Trajectory") -> None:

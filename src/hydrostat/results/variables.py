@@ -1,4 +1,4 @@
-"""What is recorded: quantities that change from row to row, and the coordinates of their fixed dimensions."""
+"""Variables of a recording: quantities that change from row to row, and the coordinates of their fixed dimensions."""
 
 import dataclasses
 from collections.abc import Sequence

@@ -38,22 +38,22 @@ class Stretch(NamedTuple):
     """A part of the rod without a step in its properties and without a mass inside."""
 
     start: float
-    """[m]"""
+    """Distance of the begin from the clamp [m]."""
     end: float
     stiffness: Callable[[float], float]
-    """EI at a place [N m^2]."""
+    """Bending stiffness EI at a place [N m^2]."""
     line_density: Callable[[float], float]
-    """[kg/m]"""
+    """Mass per length at a place [kg/m]."""
     rotary_density: Callable[[float], float]
     """Moment of inertia about a diameter per length [kg m]."""
     curvature: float
-    """Of the unloaded rod [1/m]."""
+    """Curvature of the unloaded rod [1/m]."""
     mass: float
-    """Of the lumps at its end [kg]."""
+    """Mass of the lumps at the end [kg]."""
     inertia: float
-    """Their moment of inertia [kg m^2]."""
+    """Moment of inertia of the lumps at the end [kg m^2]."""
     beyond: Callable[[float], float]
-    """The mass from a place to the tip, lumps at the end included [kg]."""
+    """Mass from a place to the tip, lumps at the end included [kg]."""
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,12 @@ class Sag:
 
     rod: tuple[Stretch, ...]
     gravity: tuple[float, float]
-    """Along x and z of the plane [m/s^2]."""
+    """Gravity along x and z of the plane [m/s^2]."""
     base_moment: float
-    """[N m]"""
+    """Moment at the clamp [N m]."""
 
     def at(self, distances: np.ndarray) -> np.ndarray:
-        """Angle [rad], x and z [m] at ascending distances from the clamp, (m, 3)."""
+        """The angle [rad], x and z [m] at ascending distances from the clamp, (m, 3)."""
         stations = np.asarray(distances, float)
         rows, state = [], np.array([0.0, self.base_moment, 0.0, 0.0])
         for part in self.rod:
@@ -84,11 +84,11 @@ class Sag:
 
     @property
     def tip(self) -> np.ndarray:
-        """Angle [rad], x and z [m] of the tip."""
+        """The angle [rad], x and z [m] of the tip."""
         return self.at(np.array([self.rod[-1].end]))[0]
 
     def _rates(self, part: Stretch, s: float, y: np.ndarray) -> list[float]:
-        """Of angle, moment, x and z."""
+        """The rates of angle, moment, x and z along the rod."""
         angle, moment = y[0], y[1]
         sine, cosine, beyond = math.sin(angle), math.cos(angle), part.beyond(s)
         turn = part.curvature + moment / part.stiffness(s)
@@ -205,7 +205,7 @@ def _tip_moment(rod, gravity, moment: float, precision: dict) -> tuple[float, fl
 
 
 def _plane(spec: RobotSpec) -> tuple[np.ndarray, np.ndarray]:
-    """The world's directions of x, across, and z, along the clamp: the world's z turned there by the shortest way."""
+    """The world's directions of x, across, and z, along the clamp, by the smallest rotation of the world's z."""
     z = np.array(spec.base.axis) / np.linalg.norm(spec.base.axis)
     turn = np.cross([0.0, 0.0, 1.0], z)
     across = np.array([1.0, 0.0, 0.0])

@@ -1,4 +1,4 @@
-"""The same robot with other parameters: factors by which derivatives can be taken, and batches be made."""
+"""Robots with scaled parameters, for derivatives and batches."""
 
 import equinox as eqx
 import jax.numpy as jnp

@@ -136,7 +136,7 @@ class Samples(eqx.Module):
     tick: Int[Array, ""]
     """The number of the last sampling time that has passed."""
     dt: float = eqx.field(static=True)
-    """Delay [s]."""
+    """Time between calls [s]."""
 
 
 def first_samples(sensor: Sensor, value: Any, dt: float) -> Samples:

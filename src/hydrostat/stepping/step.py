@@ -20,7 +20,7 @@ from hydrostat.surroundings.water import Water
 from hydrostat.system import Control, State, System
 
 ControlOrFunction = Control | Callable[[Float[Array, ""]], Control]
-"""A control that is held during a step, or inputs as a function of time [s]."""
+"""A control that is held during a step, or a function from time [s] to control."""
 _SOFT = 1e-6  # tolerance for muscular arms: bends to 1e-6 rad a step, far below what the step itself leaves
 _MANY = 5e-5  # of several of them: with 1e-8 an octopus crawls within 0.1 percent as far, and takes half as long again
 
@@ -112,7 +112,7 @@ class StepInputs(eqx.Module):
     after: PerArm
     """Activation at the step's end."""
     duration: Float[Array, ""]
-    """Time at the step's begin, and the step [s]."""
+    """Length of the step [s]."""
     forces: AbstractForces | None
 
     def __call__(self, time, state) -> Inputs:

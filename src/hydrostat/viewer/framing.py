@@ -1,4 +1,4 @@
-"""Where the camera stands and where the ground lies, so that the whole motion is in the picture."""
+"""Framing: positions of camera and ground with which the whole motion is in the picture."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ _YAW, _PITCH = np.radians(28.0), np.radians(17.0)
 
 @dataclass(frozen=True)
 class Framing:
-    """A view of the scene: camera, point looked at, height of the ground (world), the scene's size, a grid cell [m]."""
+    """A view of the scene: camera and its target, height of the ground (world), the scene's size, a grid cell [m]."""
 
     camera: np.ndarray
     look_at: np.ndarray

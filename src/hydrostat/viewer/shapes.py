@@ -1,4 +1,4 @@
-"""What a replay shows: tubes (arms) and lines (wires, targets, paths), as arrays over time."""
+"""The shapes of a replay: tubes (arms) and lines (wires, targets, paths), as arrays over time."""
 
 from dataclasses import dataclass
 
@@ -101,7 +101,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Track:
-    """A tube at the frames that are shown: what its bones do.
+    """A tube at the frames that are shown, with the poses of its bones.
 
     Args:
         stations: [node] arc length of the nodes, first at 0 [m].

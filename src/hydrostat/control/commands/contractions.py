@@ -97,7 +97,7 @@ class Twist(Command):
         self.amount, self.duration, self.first, self.last = checked_part(amount, duration, first, last, least=-1.0)
 
     def activation(self, time, anatomy):
-        """The oblique muscle that winds the wanted way."""
+        """The activation of the oblique muscle that winds in the direction of the twist."""
         if not anatomy.has_oblique:
             raise InputError("to twist, an arm must have oblique muscles; this one has none")
         on = anatomy.inside(self.first, self.last) * envelope(time, self.duration)
@@ -109,11 +109,11 @@ class Stiffen(Contraction):
     """All muscles contract, the radial ones twice as much, graded: the arm stiffens and keeps its shape."""
 
     most: ClassVar[float] = 0.5
-    """Radial muscles cannot be more than fully active."""
+    """Largest amount: at more than this, radial muscles would be more than fully active."""
 
     __init__ = Contraction.__init__
 
     def activation(self, time, anatomy):
-        """All alike."""
+        """The activation of all muscles alike, graded."""
         on = anatomy.grade * self._level(time, anatomy)
         return anatomy.muscles(jnp.repeat(on[:, None], 4, 1), 2.0 * on)

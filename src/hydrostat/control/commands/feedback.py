@@ -19,7 +19,7 @@ from hydrostat.system import System
 
 _FETCHES_AT = 0.55  # of the arm: where it holds what it fetches
 _MOUTH = (0.02, 0.125)  # of the arm: how far before and beside the base the held place is brought
-_TAKES = 0.1  # s, when suckers shall hold what is fetched
+_TAKES = 0.1  # s, from when on suckers hold the object
 
 
 class ReachTo(Recipe):
@@ -29,7 +29,7 @@ class ReachTo(Recipe):
     """
 
     target: Float[Array, " 3"]
-    """In the world [m]."""
+    """Target of the tip in the world [m]."""
     seconds: float
     """How long the motion takes [s]."""
     rate: float

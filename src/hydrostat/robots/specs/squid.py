@@ -32,7 +32,7 @@ SECTIONS = 10  # the paper's N
 TENDON_OFFSET = 0.007  # m from the axis, assumed: inside the tip's 10 mm
 TENDON_AZIMUTHS = (0.0, 90.0, 180.0, 270.0)  # deg, assumed; four tendons are the paper's
 TENDONS = ("tip", "segments")
-"""Where tendons end: four at the tip, as in the paper; or four at the end of every segment, not in the paper."""
+"""The ends of the tendons: four at the tip, as in the paper; or four at the end of every segment, not in the paper."""
 
 # By limb: number of segments (section 3.1), what its tip is (section 2.2), and its azimuth on the bow plate (assumed).
 LIMBS = {
@@ -49,13 +49,13 @@ BUOYANCY = 1.01  # lift of the whole robot over its weight, assumed for "slightl
 
 
 def limb_volume() -> float:
-    """Of one limb [m^3]: a truncated cone."""
+    """The volume of one limb, a truncated cone [m^3]."""
     a, b = RADII
     return math.pi / 3.0 * LENGTH * (a * a + a * b + b * b)
 
 
 def limb_gravity(water: float = WATER) -> tuple[float, float, float]:
-    """Gravity less the lift of water of a density [kg/m^3] on the limbs, which have one density themselves."""
+    """Gravity less the buoyancy of water of a density [kg/m^3] on the limbs, which have one density themselves."""
     return (0.0, 0.0, -9.81 * (1.0 - water / ECOFLEX.density))
 
 
