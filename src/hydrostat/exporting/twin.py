@@ -70,7 +70,7 @@ def _limbed(spec: LimbedSpec, sections: int | None, chain: str, free_base: bool)
 
 
 def _base(name: str, parent: str | None, base: BaseSpec) -> Link:
-    """The link's mounting frame."""
+    """The link of a mounting frame."""
     pose = base_pose(base)
     return Link(name, parent, np.asarray(pose.position), np.asarray(pose.rotation))
 
