@@ -41,7 +41,7 @@ def number(name: str, value: Any, *, above: Any = None, least: Any = None, most:
     """The value as a finite float within its bounds.
 
     A number of which a function is being traced, differentiated or vectorised has no value yet: it is passed through,
-    and a bound that is such a number is not looked at.
+    and a bound that is such a number is not checked.
     """
     if _traced(value):
         return value

@@ -38,9 +38,9 @@ def equilibrium(
     """The equilibrium of a system on a fixed body under its weight, its surroundings and a control.
 
     Muscles are as active as the control says. Newton's method with the exact stiffness; weight and control grow to
-    their full size in `load_steps` equal parts, surroundings and tendons of given length are there from the beginning.
-    `jax.jit`, `jax.vmap` and gradients go through it. Where nothing is found it raises `UnsolvedError`; within compiled
-    functions, which cannot raise, the result is not a number.
+    their full size in `load_steps` equal parts, surroundings and tendons of prescribed length are there from the
+    beginning. `jax.jit`, `jax.vmap` and gradients go through it. Where nothing is found it raises `UnsolvedError`;
+    within compiled functions, which cannot raise, the result is not a number.
 
     **Arguments:** `q`: where to start, the unstressed configuration when not given.
     """
@@ -79,7 +79,7 @@ class _Loaded(eqx.Module):
 def vibrations(system: System, control: Control | None = None, q: PerArm | None = None) -> Modes:
     """The natural frequencies [Hz] and mode shapes about an equilibrium.
 
-    **Arguments:** `q`: the equilibrium; when not given it is looked for. The arms of a free robot must be in
+    **Arguments:** `q`: the equilibrium; by default it is found first. The arms of a free robot must be in
     equilibrium without their weight: it falls, and then `q` is the unstressed configuration when not given.
     """
     robot = system.robot

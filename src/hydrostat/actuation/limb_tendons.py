@@ -1,7 +1,7 @@
 """Maps between tendons and the arcs of a soft limb, in both directions.
 
 Emet, Gur and Dede (2023) draw their limbs by tendons and do not say how these map to an arc's angle, azimuth and
-length. Two maps are given here, both ways, for limbs whose segments bend and stretch:
+length. Two maps are here, in both directions, for limbs whose segments bend and stretch:
 
 - *by geometry*: where tendons end at every segment and are taut, their lengths say what every segment does;
 - *by elasticity*: tensions T bring a limb without weight to K q = -J^T T, with the stiffness K of the coordinates q

@@ -3,11 +3,11 @@
 An agent holds its own geometry, its own limits and its own pose, and nothing else. In a control tick one message goes
 up from agent to agent and one comes down:
 
-- up goes what the arm below can do: the pose of the plate, how readily it moves (a 6 x 6 matrix, 21 numbers) and how it
-  would drift by the wishes of the segments below (6 numbers): 39 numbers with the pose's 12;
-- the last agent, which alone knows where the tip should be, turns that into the wrench that asks for the wanted motion;
-- down goes that wrench (6 numbers), carried from plate to plate, and how much of its wish each agent may follow
-  (1 number); each agent answers with its own twist.
+- up go the pose of the plate, its mobility (a 6 x 6 matrix, 21 numbers) and its drift by the posture tasks
+  of the segments below (6 numbers): 39 numbers with the pose's 12;
+- the last agent, which alone knows where the tip should be, turns that into the wrench for the desired motion;
+- down goes that wrench (6 numbers), carried from plate to plate, and the share of its posture task that each agent may
+  follow (1 number); each agent answers with its own twist.
 
 With that the motion is the one that a centre would compute, and a message is as long in an arm of a thousand segments
 as in one of five. Paper: "distributed inverse kinematics", after McEvoy and Correll (2016).
@@ -40,7 +40,7 @@ class Upward(NamedTuple):
 
     T_world: SE3
     """Pose of the plate; the base's pose is known to the lowest agent."""
-    readiness: Float[Array, "6 6"]
+    mobility: Float[Array, "6 6"]
     """Mobility: body twist of the plate per wrench on it, through all segments up to here; symmetric."""
     drift: Float[Array, " 6"]
     """Body twist of the plate that the tasks of lower priority of all segments up to here would cause."""
@@ -58,10 +58,10 @@ class Agent(eqx.Module):
         """The message to the agent above, from the own pose and the message from below."""
         own = local(self.segment, self.legs, self.frozen, self.posture, T)
         R = T.rotation
-        half = _carried_columns(T, below.readiness)  # (Ad M)^T = M Ad^T
+        half = _carried_columns(T, below.mobility)  # (Ad M)^T = M Ad^T
         carried = _carried_columns(T, half)
         turned = _turned(R, jnp.swapaxes(_turned(R, own.S), -1, -2))
-        drift = carried_twist(T, below.drift) + _turned_vector(R, own.wish)
+        drift = carried_twist(T, below.drift) + _turned_vector(R, own.posture_twist)
         return Upward(below.T_world @ T, carried + turned, drift)
 
     def downward(self, T: SE3, above: Call, dt) -> tuple[Call, Float[Array, " 6"]]:
@@ -70,7 +70,7 @@ class Agent(eqx.Module):
         The wrench of a message is that on the plate between the two agents, in the plate's axes.
         """
         own = local(self.segment, self.legs, self.frozen, self.posture, T)
-        twist = above.share * own.wish + small.matvec(own.S, _turned_vector(T.rotation.T, above.wrench))
+        twist = above.share * own.posture_twist + small.matvec(own.S, _turned_vector(T.rotation.T, above.wrench))
         below = Call(gathered_wrench(T, above.wrench), above.share)
         return below, limited(self.segment, self.legs, T, twist, dt)
 
@@ -128,7 +128,7 @@ def tip_call(law: Law, message: Upward, ask: Ask, scale, dt) -> Call:
     """
     R = message.T_world.rotation
     outward = lambda matrix: jnp.swapaxes(_turned(R.T, matrix), -1, -2)  # noqa: E731
-    gram = outward(outward(message.readiness))
+    gram = outward(outward(message.mobility))
     turns = gram[0, 0] + gram[1, 1] + gram[2, 2]
     drift = _turned_vector(R.T, message.drift)
     if law.orient:

@@ -46,10 +46,10 @@ def holding_activations(
 ) -> Float[Array, "n m"]:
     """The activations by which muscles exert forces on the coordinates in a shape, from 0 to 1 as far as they can.
 
-    With B the forces of fully active muscles and u the ones wanted, B a = u has many solutions: the smallest one, and
+    With B the forces of fully active muscles and u the required ones, B a = u has many solutions: the smallest one, and
     with it as much of all muscles at once as changes nothing and leaves none negative, or more where `least` asks.
 
-    **Arguments:** `force`: wanted, along the coordinates; `least`: co-contraction that there is in any case.
+    **Arguments:** `force`: required, along the coordinates; `least`: smallest co-contraction.
     """
     muscles = model.muscles
     assert muscles is not None
@@ -83,7 +83,8 @@ def shape_to_point(
     """A shape whose tip is at a point: an arc, stretched or shortened a little, that starts with a bend to its side.
 
     The first guess has the chord's length and direction as if arm and arc were continuous; what is missing is made up
-    by the least changes, by Newton's method. Where the tip shall point in a direction, it is turned there bit by bit.
+    by the least changes, by Newton's method. Where a direction of the tip is prescribed, the tip is turned there bit by
+    bit.
 
     **Arguments:** `direction`: a unit vector, not opposite to the one in which the arc would end.
     """

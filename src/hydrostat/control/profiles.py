@@ -52,7 +52,7 @@ def trapezoid(max_speed: float, max_acceleration: float) -> Profile:
 def scurve(max_speed: float, max_acceleration: float, max_jerk: float) -> Profile:
     """The fastest profile of bounded speed [1/s], acceleration [1/s^2] and jerk [1/s^3]: seven phases."""
     full = max_acceleration**2 / max_jerk  # the least speed at whose ramp the acceleration limit is reached
-    # The highest speed that half the way allows, with and without a phase of constant acceleration.
+    # The highest speed that half the path allows, with and without a phase of constant acceleration.
     peak = (sqrt(full**2 + 4.0 * max_acceleration) - full) / 2.0
     if peak < full:
         peak = (max_jerk / 4.0) ** (1.0 / 3.0)

@@ -39,7 +39,7 @@ _JOINT_SPEED = 2.0  # of a joint in any direction, over the fastest rate of a le
 _RATE_SHARE = 0.999  # of the fastest rate that is used: it is met to some 1e-4
 _NOTHING = 1e-12
 _ACTIVE_SETS = 4
-_FASTEST_WISH = 2.0  # share of a tick's error in the arm's straightness that a wish may undo, an upper bound
+_FASTEST_POSTURE = 2.0  # share of a tick's error in the arm's straightness that a posture task may undo, an upper bound
 
 
 class Posture(NamedTuple):
@@ -86,7 +86,7 @@ class Own(NamedTuple):
 
     S: Float[Array, "*batch 6 6"]
     """Mobility: relative twist per wrench."""
-    wish: Float[Array, "*batch 6"]
+    posture_twist: Float[Array, "*batch 6"]
     """The relative twist of the segment's posture task."""
 
 
@@ -102,15 +102,15 @@ class Rates(NamedTuple):
 def local(segment: StewartSegment, legs: Legs | None, frozen, posture: Posture | None, T: SE3) -> Own:
     """The segments' own parts of the law, for any batch."""
     S = small.inverse_positive(_cost(segment, legs, T), mended=False)
-    wish = jnp.zeros((*T.position.shape[:-1], 6))
+    posture_twist = jnp.zeros((*T.position.shape[:-1], 6))
     if posture is not None:
-        wish = -jnp.concatenate(
+        posture_twist = -jnp.concatenate(
             [posture.bend_gain * _turn(T.rotation), posture.length_gain * (T.position - segment.rest)], -1
         )
     if frozen is not None:
         S = jnp.where(frozen[..., None, None], 0.0, S)
-        wish = jnp.where(frozen[..., None], 0.0, wish)
-    return Own(S, wish)
+        posture_twist = jnp.where(frozen[..., None], 0.0, posture_twist)
+    return Own(S, posture_twist)
 
 
 def _cost(segment: StewartSegment, legs: Legs | None, T: SE3) -> Float[Array, "*batch 6 6"]:
@@ -155,7 +155,7 @@ def _excess(value, begin: float, end: float):
 def limited(segment: StewartSegment, legs: Legs | None, T: SE3, twist: Float[Array, "*batch 6"], dt):
     """Twists shortened so that no leg is too fast or runs into an end of its stroke, and no plate into its base.
 
-    First by the rates at the tick's begin, then by where the tick would end, which is looked at twice. For that to be
+    First by the rates at the tick's begin, then by where the tick would end, which is computed twice. For that to be
     enough, no joint moves much faster in any direction than a leg may.
     """
     if legs is None:
@@ -210,10 +210,10 @@ def call(gram: Float[Array, "m m"], turns, desired: Float[Array, " m"], drift: F
     Damped least squares: 1 / |inverse| is a lower bound of the smallest eigenvalue. Above a threshold there is no
     damping at all; below, it grows smoothly, and the tip gives up what would take extreme rates.
 
-    Wishes that the tip holds up are like a tension in the arm, which straightens it at a rate of up to its size times
-    the readiness to turn; where a tick is too long for that rate, the wishes are followed more slowly.
+    Posture tasks that the tip holds up act as a tension in the arm, which straightens it at a rate of up to its size
+    times the angular mobility; where a tick is too long for that rate, the tasks are followed more slowly.
 
-    **Arguments:** `turns`: the sum of the segments' readiness to turn, the trace of S's angular block; `scale`: what
+    **Arguments:** `turns`: the sum of the segments' angular mobilities, the traces of S's angular block; `scale`: what
     `ease` gives.
     """
     eye = jnp.eye(gram.shape[-1])
@@ -225,7 +225,7 @@ def call(gram: Float[Array, "m m"], turns, desired: Float[Array, " m"], drift: F
     holding = small.matvec(inverse, drift)
     moves = gram[-1, -1] + gram[-2, -2] + gram[-3, -3]
     rate = small.norm(holding[-3:]) * jnp.sqrt(jnp.maximum(turns * moves, 0.0))
-    share = jnp.minimum(1.0, _FASTEST_WISH / jnp.maximum(rate * dt, _NOTHING))
+    share = jnp.minimum(1.0, _FASTEST_POSTURE / jnp.maximum(rate * dt, _NOTHING))
     return Call(small.matvec(inverse, desired) - share * holding, share)
 
 
@@ -279,10 +279,10 @@ def central_rates(law: Law, T: SE3, ask: Ask, dt, scale=None) -> Rates:
     A = tip_rows(T_world, law.orient)
     SA = small.matmul(own.S, jnp.swapaxes(A, -1, -2))
     gram = jnp.sum(small.matmul(A, SA), 0)
-    drift = jnp.sum(small.matvec(A, own.wish), 0)
+    drift = jnp.sum(small.matvec(A, own.posture_twist), 0)
     turns = jnp.sum(own.S[:, 0, 0] + own.S[:, 1, 1] + own.S[:, 2, 2])
     asked = call(gram, turns, ask(T_world[-1]), drift, scale, dt)
-    twist = asked.share * own.wish + small.matvec(SA, asked.wrench[None])
+    twist = asked.share * own.posture_twist + small.matvec(SA, asked.wrench[None])
     if law.obstacle is not None:
         twist = _kept_clear(law.obstacle, law.segments, T, T_world, own, A, SA, gram, twist)
     return Rates(limited(law.segments, law.legs, T, twist, dt), T_world[-1])

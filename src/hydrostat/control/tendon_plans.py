@@ -1,6 +1,6 @@
 """Tensions that bring a limb's tip to a place and point it at a target, at rest and under the limb's weight.
 
-The limb rests where its equilibrium is, q(T), so that what is asked of the tip is a function of the tensions alone.
+The limb rests at its equilibrium q(T), so that the errors of the task are functions of the tensions alone.
 Its derivative is exact: dq/dT = -K^-1 J^T with the whole stiffness K at the equilibrium, weight and tensions included,
 and the change J of the tendons' lengths. Each step of Gauss and Newton is a small problem of tensions that do not push.
 """

@@ -6,7 +6,7 @@ A motor that knows the length l of its tendon, and how fast it changes, pulls wi
 
 The plan is where the limb rests: `control.tendon_plans` says under which tensions that is. The spring k and the damper
 c act where they measure, so that they only take energy from a limb that swings, whatever is not known of it. u is slow,
-and comes from what the tip sees or feels. Of the rates, what the tendons round a segment have in common is stretch, the
+and comes from sensors at the tip. Of the rates, what the tendons round a segment have in common is stretch, the
 rest is bend; a limb that bends is slow and wants much damping, its thin end is light along the axis and bears little.
 """
 
@@ -88,7 +88,7 @@ class TendonServo(Controller):
     def tensions(self, time, q, v, asked: Any = 0.0, longer: Any = 0.0) -> Float[Array, " w"]:
         """The tensions of the tendons.
 
-        **Arguments:** `asked`: u [N]; `longer`: by how much they shall be longer than planned [m].
+        **Arguments:** `asked`: u [N]; `longer`: desired lengths less the planned ones [m].
         """
         time = jnp.asarray(time, float)
         (planned, lengths), (_, lengths_rate) = jax.jvp(self.course.at, (time,), (jnp.ones_like(time),))

@@ -1,6 +1,6 @@
 """Motion of a wire-driven arm from shape to shape: the length of each wire over time.
 
-Paper: Boccolato et al. 2009, section V, corrected. Three ways: (a) in steps of (alpha, theta), motor speeds constant
+Paper: Boccolato et al. 2009, section V, corrected. Three methods: (a) in steps of (alpha, theta), motor speeds constant
 within each step; (b) at constant wire speed, for the cylinder a straight line in theta (cos alpha, sin alpha); (c) on
 the same line with a smooth time law, all motors in step and within their limits.
 """
@@ -138,7 +138,7 @@ def smooth_motion(
 ) -> WireMotion:
     """The smooth method: straight in bend vectors, with a smooth time law that respects every motor's limits.
 
-    The wires follow a twice continuously differentiable spline through so many points of the path that the virtual
+    The wires follow a twice continuously differentiable spline through enough points of the path that the virtual
     compression, and every wire's deviation, stay below the bound all along; then one time law, common to all wires,
     is chosen so that no motor exceeds its speed, acceleration, jerk (S-curve) or pulse rate.
 
@@ -181,7 +181,7 @@ def _spline_path(model: WireModel, start, goal, bound: float) -> tuple[CubicSpli
         exact = model.lengths(start + between[:, None, None] * (goal - start))
         lengths = path(between)
         near = np.max(np.abs(lengths - exact)) <= 0.5 * bound
-        # Wires that pass through other segments can add up: look at the compression itself as well.
+        # Wires that pass through other segments can add up: check the compression itself as well.
         if near and np.max(np.abs(model.shapes(lengths).compression)) <= 0.9 * bound:
             return path, knots
         if knots >= _MOST_KNOTS:

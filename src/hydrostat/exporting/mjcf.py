@@ -165,10 +165,10 @@ def _limb_in_water(shape: Shape) -> dict[str, str]:
 
     MuJoCo takes every piece for an ellipsoid of its own, with the drag rho |u| u (C_b A + C_s (A_max - A)), A being the
     area that it shows to the flow: short pieces of a limb would show their faces, and drag would grow with their
-    number. So what meets the water is a flat ellipsoid of the piece's volume, whose two coefficients make of its areas
-    the 2 r H C_n across and 2 pi r H C_t along that the cross-flow principle has for a piece of length 2 H. With three
-    quarters for its flatness the drag at 45 degrees is that of the principle too. Pieces that turn move across as a
-    whole, and lift has no such coefficients: the others are zero.
+    number. So the geometry for the water is a flat ellipsoid of the piece's volume, whose two coefficients make of its
+    areas the 2 r H C_n across and 2 pi r H C_t along that the cross-flow principle has for a piece of length 2 H. With
+    three quarters for its flatness the drag at 45 degrees is that of the principle too. Pieces that turn move across as
+    a whole, and lift has no such coefficients: the others are zero.
     """
     radius, half = shape.size[0], 0.5 * shape.size[1]
     wide = (1.5 * radius**2 * half / _FLATNESS) ** (1.0 / 3.0)

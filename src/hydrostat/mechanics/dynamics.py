@@ -129,7 +129,7 @@ def _local_wrenches(arm: ArmModel, motion: Motion, a, force, follower, outer: Ou
         at_base = at_base + jnp.sum(gathered_wrench(points.T, stored), 1)
         on_q = on_q + jnp.sum(projected(points.J, stored), 1)
 
-    # Contact, at the nodes of the skin. What acts on a tip goes the way of what the next segment hands down.
+    # Contact, at the contact nodes. A force on a tip is added to the wrench of the next segment.
     at_tip = None
     if outer.contact is not None:
         f = -_at_nodes(motion.T_skin.rotation, outer.contact)

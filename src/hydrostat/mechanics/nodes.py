@@ -176,7 +176,7 @@ class AbstractMuscles(eqx.Module):
     def turning(self, arm, q: Float[Array, "n k"], tension: Float[Array, "n m"], lengths, J) -> Float[Array, "n k k"]:
         """The sum of T d2l/dq2 over the elements: how the forces of constant tensions change as the elements turn.
 
-        **Arguments:** `lengths`, `J`: of `pulls`, for those who know a shorter way from there.
+        **Arguments:** `lengths`, `J`: of `pulls`, for a faster formula that uses them.
         """
         del lengths, J
 

@@ -80,7 +80,7 @@ def _factor_arm(arm: ArmModel, motion: Motion, local, outer: OuterForces, water:
         more = (collected(member, y) for y in _mass_blocks(motion.lumps, arm.lump_inertia))
         blocks = [one + other for one, other in zip(blocks, more, strict=True)]
 
-    # Contact, at the nodes of the skin. What acts on a tip is added to what the next segment hands down.
+    # Contact, at the contact nodes. The part at a tip is added to the articulated inertia of the next segment.
     at_tip = None
     if outer.contact is not None:
         added = c_v * outer.contact.damping + c_q * outer.contact.stiffness
@@ -105,7 +105,7 @@ def _factor_arm(arm: ArmModel, motion: Motion, local, outer: OuterForces, water:
 def _eliminate(beyond, segment):
     """The articulated inertia at a segment's base, its coordinates eliminated: one step from tip to base.
 
-    **Arguments:** `beyond`: articulated inertia that its tip feels, and the force from outside on all that is beyond.
+    **Arguments:** `beyond`: articulated inertia at its tip, and the external force on all that is beyond.
     """
     (inertia, force), (T, J, at_tip, bb, bq, qq, pull, lever) = beyond, segment
     inertia = small.symmetric(inertia)

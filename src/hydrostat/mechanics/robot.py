@@ -191,12 +191,12 @@ def equal_arms(
     **Arguments:** `arm`: the model of each; `mounts`: where they sit in the body's frame, with a leading axis;
     `T_world_body`: where the body starts, the world's origin when not given; `base_inertia`: diagonal spatial inertia
     of a body that moves freely, its frame at the centre of mass; None for one that is fixed or prescribed; `body`: as
-    the surroundings meet it.
+    the surroundings see it.
     """
     if mounts.position.ndim != 2 or not len(mounts.position):
         raise InputError(f"`mounts` must be a row of poses; got positions of shape {mounts.position.shape}")
     if arm.wires is not None and arm.wires.stiffness is not None:
-        raise InputError("equal arms on one body must not have wires of given length; give the arms one by one")
+        raise InputError("equal arms on one body must not have wires of prescribed length; give the arms one by one")
     at = SE3.identity() if T_world_body is None else T_world_body
     return Robot(arm, mounts, at, checked_vector("gravity", gravity), base_inertia, body, names, name)
 
@@ -296,7 +296,7 @@ def with_arms(robot: Robot, function) -> Robot:
     return eqx.tree_at(lambda robot: robot.arms, robot, arms)
 
 
-# What acts.
+# Inputs.
 
 
 class Inputs(NamedTuple):

@@ -38,7 +38,7 @@ def equilibrium(robot: Robot, inputs: Inputs | None = None, q=None, load_steps: 
     """The configuration in which arms on a fixed base rest under their weight and the inputs.
 
     Newton's method with the exact stiffness, its steps bounded; loads and weight grow to their full size in
-    `load_steps` equal parts, each started from the equilibrium of the one before. Wires of given length, and
+    `load_steps` equal parts, each started from the equilibrium of the one before. Wires of prescribed length, and
     surroundings, are there from the beginning. From the straight arm a symmetric load leads to the symmetric branch: to
     reach a buckled one, start from a `q` that leans to its side.
 

@@ -1,8 +1,8 @@
 """Generalised forces of wires on the coordinates of the segments they pass, by virtual work: a tension T pulls with -T
 dl/dq.
 
-A wire at given tension acts on each segment by itself. A wire at given length pulls with k (l - l_given) + c l' as long
-as that is positive, where l is its length over all segments: it couples them all.
+A wire of prescribed tension acts on each segment by itself. A wire of prescribed length l_0 pulls with k (l - l_0) + c
+l' as long as that is positive, where l is its length over all segments: it couples them all.
 """
 
 import jax

@@ -100,7 +100,7 @@ def create_trajectory(
             dimension_names=(coordinate.dim,),
             attributes={"units": coordinate.unit, "description": coordinate.description},
         )[:] = values
-    # xarray.open_zarr looks for consolidated metadata first; it stays true, because no array changes its shape
+    # xarray.open_zarr searches for consolidated metadata first; it stays true, because no array changes its shape
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Consolidated metadata")
         zarr.consolidate_metadata(path)

@@ -154,7 +154,7 @@ def draw_view(
     """The robot in a plane of the world at a row [mm].
 
     **Arguments:** `paleness`: 0 for full colours, towards 1 for paler ones, such as for moments before; `path`: whether
-    to draw the way that it has come; `surroundings`: whether to draw the ground and obstacles.
+    to draw the path so far; `surroundings`: whether to draw the ground and obstacles.
     """
     from matplotlib.collections import PolyCollection
 

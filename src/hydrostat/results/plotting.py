@@ -22,7 +22,7 @@ _LEGEND = 8  # lines up to which they are named
 
 def plot(trajectory: "Trajectory", path: str | os.PathLike[str] | None = None, title: str | None = None):
     """Draw the figure; with a path it is written there as well."""
-    # Rows enough for curves and ways, and the moments among them.
+    # Rows enough for curves and paths, and the moments among them.
     thin = np.unique(np.linspace(0, len(trajectory) - 1, min(len(trajectory), _POINTS)).astype(int))
     shown: Any = trajectory[thin]
     scene = Scene.of(shown)

@@ -23,7 +23,7 @@ class Recorder:
 
     There is no buffer, no timer and no thread. `append` writes the new rows behind the committed ones, in place, and
     then replaces `committed.json`, which says how many rows are valid, atomically. A process that dies in between
-    leaves some bytes that no reader looks at; committed rows are never written again. An exception, Ctrl-C and a kill
+    leaves some bytes that no reader uses; committed rows are never written again. An exception, Ctrl-C and a kill
     thus all leave the same: every row appended, marked as not complete. A power cut may take the last seconds, which
     the kernel had not yet carried to the disk.
 

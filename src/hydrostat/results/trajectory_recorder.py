@@ -23,7 +23,7 @@ class TrajectoryRecorder:
     segments), q, stretch, bend, activation, muscle_power, tension, pressure, held, taken, objects and thrust. A row of
     an octopus arm of 20 segments takes 2.1 kB so, one of an octopus of eight of them 19 kB.
 
-    **Arguments:** `total_rows`: at most so many rows come; `variables`: names of `labels.QUANTITIES`, or "all";
+    **Arguments:** `total_rows`: largest number of rows; `variables`: names of `labels.QUANTITIES`, or "all";
     `attributes`: anything JSON can hold that describes the whole recording.
     """
 

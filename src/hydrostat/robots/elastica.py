@@ -29,7 +29,7 @@ from hydrostat.robots.spec import RobotSpec
 _STANDARD_GRAVITY = (0.0, 0.0, -9.81)  # m/s^2, as that of the mechanics
 _LOAD_STEPS = 8
 _NEWTON_STEPS = 50
-_SCAN = 1.12  # ratio of the frequencies at which the first one is looked for
+_SCAN = 1.12  # ratio of the frequencies at which the first one is searched for
 _FINE = {"method": "DOP853", "rtol": 1e-12, "atol": 1e-14}
 _COARSE = {"method": "DOP853", "rtol": 1e-7, "atol": 1e-12}
 

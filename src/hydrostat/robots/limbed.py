@@ -1,6 +1,6 @@
 """The specification of a robot with several limbs on one rigid body; nothing here needs JAX.
 
-A limb is a robot of one arm whose base is given in the body's frame. The body's frame has z forwards, along the limbs.
+A limb is a robot of one arm whose base is in the body's frame. The body's frame has z forwards, along the limbs.
 """
 
 import math

@@ -32,7 +32,7 @@ class RealTime:
 
     Everything is compiled when it is made, so that the first step is as quick as the others. State and command are one
     vector each on the way in and out, since a call of a compiled function pays for every array by itself. Limbs on a
-    body that stays where it is do not feel each other, unless they touch: they are stepped apart, those that are alike
+    body that stays where it is do not interact, unless they touch: they are stepped apart, those that are alike
     as a batch.
     """
 

@@ -52,7 +52,7 @@ class AbstractStepper(eqx.Module):
         """The state after one step of dt [s].
 
         **Arguments:** `keep_momentum`: whether the twist of a free base is corrected so that momentum changes by the
-        impulse of what acts from outside; see `KeepMomentum`.
+        impulse of external forces; see `KeepMomentum`.
         """
 
 

@@ -1,7 +1,7 @@
 """Keeping the momentum of a free robot, which no generic stepper does.
 
 At a stage of a step the equations of motion hold, so the momentum P about a point fixed in the world changes there at
-the rate W of what acts from outside. A step of weights b_i so should change it by
+the rate W, the wrench of external forces. A step of weights b_i so should change it by
 
     P_1 - P_0 = dt sum b_i W_i,
 

@@ -16,7 +16,7 @@ from hydrostat.stepping.momentum import kept, outer_wrench
 GAMMA = 1.0 - 0.5**0.5
 """The coefficient gamma that makes the method L-stable: Alexander (1977)."""
 _HALVINGS = 6
-_USUAL = 1e-3  # s, least step for which the tolerance is what is given
+_USUAL = 1e-3  # s, least step for which the tolerance holds as it is
 _ROUNDING = 2.0**-49  # rad or m, where changes end: some roundings of a rotation, whose entries are of order one
 _UNKNOWN = 0.5  # ratio of two changes where none is known yet
 _LEAST = 0.01  # least share of a change that is taken to be left

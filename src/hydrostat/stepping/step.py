@@ -39,8 +39,8 @@ def default_stepper(system: System) -> AbstractStepper:
     """The default stepper, SDIRK2; muscular arms are stepped to a coarser tolerance.
 
     Momentum is kept to rounding for a free robot that has neither water nor ground to give it to. In water or on the
-    ground it is not conserved, and is as accurate as the step; `KeepMomentum(SDIRK2())` keeps it to the impulse of what
-    acts there too, at a third of the speed or so.
+    ground it is not conserved, and is as accurate as the step; `KeepMomentum(SDIRK2())` keeps it to the impulse of
+    those forces too, at a third of the speed or so.
     """
     robot = system.robot
     muscular = any(arm.muscles is not None for arm in robot.each)

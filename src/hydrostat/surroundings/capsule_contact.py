@@ -1,6 +1,6 @@
 """Contact of arms with themselves and each other, with the pairs that may touch within a step found once for it.
 
-A capsule joins two consecutive nodes. Once a step all pairs of capsules are looked at; those touch whose gap is less
+A capsule joins two consecutive nodes. Once a step all pairs of capsules are checked; those touch whose gap is less
 than that of the pairs beside them, and where some are equally near they share one touch. The result does not depend on
 how arms are numbered, nor on which end of an arm is the first. Forces come in pairs, so no momentum is made.
 """

@@ -249,12 +249,12 @@ def _around(point, middle, radius, instead) -> Surface:
 
 
 def _array(name: str, value, shape: tuple[int, ...], expected: str) -> Array:
-    """The value as an array of finite numbers of a given shape."""
+    """The value as an array of finite numbers of this shape."""
     try:
         array = jnp.asarray(value, float)
     except (TypeError, ValueError):
         raise InputError(f"`{name}` must be {expected}; got {shown(value)}") from None
-    # Looked at outside of whatever is being traced.
+    # Checked outside of whatever is being traced.
     finite = isinstance(array, Tracer) or bool(np.all(np.isfinite(np.asarray(array))))
     if array.shape != shape or not finite:
         raise InputError(f"`{name}` must be {expected}; got {shown(value)}")

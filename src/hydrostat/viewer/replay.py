@@ -24,7 +24,7 @@ def write_replay(
     title: str = "",
     seconds_per_loop: float | None = None,
 ) -> Path:
-    """Write a self-contained HTML page that replays the motion of tubes and lines, in real time and in a loop.
+    """Write an HTML page that replays the motion of tubes and lines, in real time and in a loop; return its path.
 
     Long motions of many arms are shown with fewer frames a second, so that the file stays below about 8 MB.
 
@@ -32,9 +32,6 @@ def write_replay(
     arms; their arrays begin with the axis of `times`; `lines`: wires, targets, paths; those that move begin with the
     axis of `times`; `title`: shown in the corner of the page and on the browser's tab; `seconds_per_loop`: time that
     the motion takes on the screen [s]; None plays it as fast as it happened.
-
-    Returns:
-        The path of the file.
     """
     times = _checked_times(times, tubes, lines)
     duration = float(times[-1] - times[0])

@@ -1,7 +1,8 @@
 """Strokes of all arms together: activations while arms contract and while they push.
 
-An arm is pushed away from what it holds, so the body goes the other way: an octopus crawls against the sum of the
-directions of the arms that push, whatever way its body faces (Levy et al. 2015). Each arm takes part by a share.
+An arm is pushed away from what it holds, so the body goes in the opposite direction: an octopus crawls against the sum
+of the directions of the arms that push, whatever direction its body faces (Levy et al. 2015). Each arm takes part by a
+share.
 
 A stroke is data: what every muscle does while the arm gathers itself and while it pushes, when, and where suckers hold.
 Gaits that differ only in that are one function, compiled once. Activations and times of strokes were found by trying
@@ -17,9 +18,9 @@ from jaxtyping import Array, Float
 from hydrostat.control.anatomy import Anatomy, BodyPlan
 from hydrostat.lie import SE3
 
-_AROUND = np.deg2rad(np.arange(-85.0, 86.0))  # from the way back, where arms that are lost make it crooked
+_AROUND = np.deg2rad(np.arange(-85.0, 86.0))  # rad, from the backward direction, where lost arms deflect it
 _MIRRORED = np.array([0, 3, 2, 1, 4, 6, 5])  # muscles in whose places those of a mirrored arm are
-_BESIDE = 0.05  # cosine of the angle from the way back, from where an arm is beside the body and does not push
+_BESIDE = 0.05  # cosine of the angle from backward at which an arm is beside the body and does not push
 
 
 class Stroke(eqx.Module):
@@ -135,9 +136,9 @@ def shares_for(direction, yaws: Float[Array, " a"]) -> Float[Array, " a"]:
     """The share of each arm in the push, so that the body moves in a direction [rad]: arms behind it, the more the
     further.
 
-    Of all shares whose pushes add up to a direction, the smallest are the cosines of the arms' angles from some way
-    back, where those are positive. Of an octopus with all its arms that is the way back itself; where arms are lost it
-    is another, and it is looked for.
+    Of all shares whose pushes add up to a direction, the smallest are the cosines of the arms' angles from some
+    backward direction, where those are positive. With all arms that is the opposite of the direction itself; where arms
+    are lost it is another, which is found by search.
     """
 
     def shares(heading):
@@ -149,8 +150,8 @@ def shares_for(direction, yaws: Float[Array, " a"]) -> Float[Array, " a"]:
         along, aside = (-jnp.sum(share * part(yaws - direction)) for part in (jnp.cos, jnp.sin))
         return jnp.abs(jnp.arctan2(aside, along)) + 1e-3 * jnp.abs(heading - direction)
 
-    ways = direction + _AROUND
-    share = shares(ways[jnp.argmin(jax.vmap(off)(ways))])
+    headings = direction + _AROUND
+    share = shares(headings[jnp.argmin(jax.vmap(off)(headings))])
     return share / jnp.maximum(jnp.max(share), 1e-9)
 
 

@@ -44,8 +44,8 @@ class CrawlMemory(NamedTuple):
 class CrawlController(Controller):
     """Strokes along a path, each with the arms that push the body towards a point ahead, no further than it takes it.
 
-    In closed loop it looks before every stroke where it is and how it is turned. In open loop it believes that every
-    stroke has taken it where it should.
+    In closed loop it observes its pose before every stroke. In open loop it assumes that every stroke has taken it to
+    the expected position.
     """
 
     stroke: Stroke
@@ -85,7 +85,7 @@ class CrawlController(Controller):
         turned = jnp.where(self.closed_loop, heading_of(pose), 0.0)
         last = len(self.path) - 1
         reached = _length(self.path[memory.leg] - here) <= self.near
-        # A waypoint that is on the way, and not its end, need only be passed.
+        # A waypoint before the last need only be passed.
         passed = self._along(memory.leg, here)[1] >= -self.near
         leg = jnp.minimum(memory.leg + (reached | passed), last)
         arrived = memory.arrived | (reached & (memory.leg == last))
@@ -170,7 +170,7 @@ class Crawl(AbstractCrawl):
         near: float | None = None,
     ):
         """**Arguments:** `heading`: from the world's x axis [rad]; `distance` [m], without end when not given; `gait`:
-        push, as animals do, or bend, as in the paper; `closed_loop`: whether it looks before each stroke where it is;
+        push, as animals do, or bend, as in the paper; `closed_loop`: whether it observes its pose before each stroke;
         `speed`: [m/s], as fast as it can when not given; `suckers`: whether it uses them; `failed_suckers`: arms whose
         suckers do not hold, by their numbers from 1; `near`: from its end, where it has arrived [m].
         """

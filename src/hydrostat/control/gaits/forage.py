@@ -89,7 +89,7 @@ class ForageController(Controller):
 
     def __call__(self, time, observation: Observation, memory: ForageMemory):
         """The control of the crawl or of the fetch, and the new memory."""
-        # Between strokes it looks whether an arm can take the prey.
+        # Between strokes it checks whether an arm can take the prey.
         due = time - memory.crawl.began >= self.crawl.stroke.duration - 0.5 * observation.period
         arm, side, fits = self._choice(observation)
         there = memory.there | (due & fits)

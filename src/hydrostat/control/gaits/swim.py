@@ -86,8 +86,8 @@ class SwimController(Controller):
         """The control of the present moment of the beat, each arm about its own middle."""
         error = lean(observation.pose, self.direction)
         learned = _bounded(memory + self.trim * observation.period * error, self.most)
-        wish = _bounded(self.steer * error - self.calm * observation.twist[:2] + learned, self.most)
-        middle = wish[0] * jnp.sin(self.yaws) - wish[1] * jnp.cos(self.yaws)
+        shift = _bounded(self.steer * error - self.calm * observation.twist[:2] + learned, self.most)
+        middle = shift[0] * jnp.sin(self.yaws) - shift[1] * jnp.cos(self.yaws)
         activation = self.beat(middle + self.beat.closed(time + 0.5 * observation.period), self.anatomy)
         # Nothing is to be learned of an error that it does all it can about.
         full = jnp.sum((self.steer * error) ** 2) >= self.most**2
@@ -119,8 +119,8 @@ class Swim(Recipe):
         trim: float = 2.0,
         most: float = 0.6,
     ):
-        """**Arguments:** `direction`: in the world, of any length; `closed_loop`: whether it feels how the body is
-        turned, and steers; `swing`, `stiffen`, `last`, `period` [s], `ratio`: as those of `Beat`; `steer`, `calm`,
+        """**Arguments:** `direction`: in the world, of any length; `closed_loop`: whether it observes its
+        attitude, and steers; `swing`, `stiffen`, `last`, `period` [s], `ratio`: as those of `Beat`; `steer`, `calm`,
         `trim`, `most`: as those of `SwimController`, found by trying.
         """
         self.beat = Beat.of(

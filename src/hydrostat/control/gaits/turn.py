@@ -45,7 +45,7 @@ class TurnStroke(Stroke):
 def bend_one_way_and_straighten(anatomy: Anatomy) -> TurnStroke:
     """The paper's crawling stroke, with all arms alike. The numbers were found by trying.
 
-    With two bends instead of three it turns three times as far, but weaker strokes turn it the other way.
+    With two bends instead of three it turns three times as far, but weaker strokes turn it in the opposite direction.
     """
     bend, stiffen, first, last = 0.1, 0.4, 0.6, 0.8
     gather = sideways(anatomy, bend * three_bends(anatomy))
@@ -73,8 +73,8 @@ class TurnMemory(NamedTuple):
 class TurnController(Controller):
     """A controller that turns the body by an angle, and keeps it turned.
 
-    In closed loop it looks before every stroke how far it is turned. In open loop it believes that every stroke has
-    turned it as it should.
+    In closed loop it observes its yaw before every stroke. In open loop it assumes that every stroke has turned it by
+    the expected angle.
     """
 
     stroke: TurnStroke
@@ -141,7 +141,7 @@ class Turn(Recipe):
         suckers: bool = True,
         failed_suckers=(),
     ):
-        """**Arguments:** `angle` [rad]; `closed_loop`: whether it looks before each stroke how far it is turned;
+        """**Arguments:** `angle` [rad]; `closed_loop`: whether it observes its yaw before each stroke;
         `near`: angle that may be missing [rad]; `suckers`: whether it uses them; `failed_suckers`: arms whose suckers
         do not hold, by their numbers from 1.
         """
