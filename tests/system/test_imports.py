@@ -11,8 +11,8 @@ SOURCE = Path(hydrostat.__file__).parent
 MOST_LINES = 400
 # From the bottom up: each may import those of the layers below, and nothing of its own layer but itself.
 LAYERS = (
-    {"errors", "compiling", "measuring", "native", "_version"},
-    {"lie"},
+    {"errors", "compiling", "constants", "geometry", "measuring", "native", "_version"},
+    {"lie", "tables"},
     {"least_squares"},
     {"segments"},
     {"bodies"},

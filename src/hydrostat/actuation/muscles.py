@@ -17,6 +17,7 @@ from jaxtyping import Array, Float
 from hydrostat.bodies import Arm
 from hydrostat.compiling import once
 from hydrostat.errors import InputError
+from hydrostat.geometry import frustum_volume
 from hydrostat.lie import small
 from hydrostat.mechanics.nodes import AbstractMuscles, AbstractTissue
 from hydrostat.segments import SWELL, StrutSegment
@@ -219,7 +220,7 @@ def make_muscles(
     base, tip = np.asarray(arm.section.radius_base), np.asarray(arm.section.radius_tip)
     rest = np.asarray(arm.segments.length)
     n = len(rest)
-    volume = np.pi / 3.0 * rest * (base**2 + base * tip + tip**2)
+    volume = frustum_volume(rest, base, tip)
     area = volume / rest
     radius = np.sqrt(area / np.pi)
     angles = np.deg2rad(LONGITUDINAL_AZIMUTHS)
@@ -261,7 +262,7 @@ def make_tissue(
         raise InputError("segments that swell need a `bulk_modulus`, and no others; this arm has one without the other")
     base, tip = np.asarray(arm.section.radius_base), np.asarray(arm.section.radius_tip)
     rest = np.asarray(arm.segments.length)
-    volume = np.pi / 3.0 * rest * (base**2 + base * tip + tip**2)
+    volume = frustum_volume(rest, base, tip)
     # The mean of r^4 over a linear taper.
     fourth = sum(base ** (4 - i) * tip**i for i in range(5)) / 5.0
     numbers = (np.full(len(rest), modulus), volume, np.pi / 4.0 * fourth, bend_limit, _LIMIT_FACTOR)

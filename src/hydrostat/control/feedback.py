@@ -21,6 +21,7 @@ from jaxtyping import Array, Float
 from hydrostat.bodies import Arm
 from hydrostat.compiling import quick_jit
 from hydrostat.control.base import Controller
+from hydrostat.control.profiles import minimum_jerk
 from hydrostat.errors import InputError
 from hydrostat.lie import SE3, small
 from hydrostat.mechanics import kinematics
@@ -165,7 +166,7 @@ class Course(NamedTuple):
         here = before - jnp.concatenate([before[1:], jnp.zeros(1)])  # 1 for the piece that the time is in
         span = jnp.maximum(jnp.diff(self.times, append=self.times[-1:] + 1.0), 1e-9)
         t = jnp.clip((time - self.times) / span, 0.0, 1.0)
-        pace = t**3 * (10.0 - 15.0 * t + 6.0 * t**2)
+        pace = minimum_jerk(t)
         next_ones = jnp.concatenate([self.shapes[1:], self.shapes[-1:]])
         shapes = self.shapes + pace[:, None, None] * (next_ones - self.shapes)
         rate = (30.0 * t**2 * (1.0 - t) ** 2 / span)[:, None, None] * (next_ones - self.shapes)

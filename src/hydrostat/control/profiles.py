@@ -41,6 +41,14 @@ class Profile:
         return Profile(duration, PPoly(self.phases.c * powers[:, None], self.phases.x / slower))
 
 
+def minimum_jerk(t):
+    """The minimum-jerk time law: the fraction of a path at a fraction t of its duration, 0 to 1.
+
+    It starts and ends at rest and without acceleration (Flash and Hogan 1985).
+    """
+    return t**3 * (10.0 - 15.0 * t + 6.0 * t**2)
+
+
 def trapezoid(max_speed: float, max_acceleration: float) -> Profile:
     """The fastest profile of bounded speed [1/s] and acceleration [1/s^2]: ramp, cruise, ramp."""
     speed = min(max_speed, sqrt(max_acceleration))

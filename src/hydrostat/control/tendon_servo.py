@@ -20,6 +20,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from hydrostat.control.base import Controller
+from hydrostat.control.profiles import minimum_jerk
 from hydrostat.control.tendon_plans import off_axis, rest_under
 from hydrostat.lie import SE3
 from hydrostat.mechanics import kinematics
@@ -56,8 +57,7 @@ def make_course(robot: Robot, waypoints, knots: int = 9) -> TendonCourse:
     for (start, first), (end, second) in pairwise(waypoints):
         for s in np.arange(1, knots + 1) / knots:
             times.append(start + s * (end - start))
-            smooth = s**3 * (10.0 - 15.0 * s + 6.0 * s * s)
-            tensions.append(np.asarray(first) + smooth * (np.asarray(second) - np.asarray(first)))
+            tensions.append(np.asarray(first) + minimum_jerk(s) * (np.asarray(second) - np.asarray(first)))
     plan = rest_under(robot, tensions[0])
     lengths = [plan.lengths]
     for tension in tensions[1:]:

@@ -17,6 +17,7 @@ from scipy.interpolate import CubicSpline, make_interp_spline
 
 from hydrostat.actuation import Stepper, Tendons, shape_from_lengths
 from hydrostat.bodies import Arm
+from hydrostat.compiling import in_pieces
 from hydrostat.control.profiles import scurve, trapezoid
 from hydrostat.errors import InputError, choice
 
@@ -51,11 +52,11 @@ class WireModel:
 
     def lengths(self, bends: np.ndarray) -> np.ndarray:
         """The wires' lengths for bend vectors, (m, n, 2) -> (m, w) [m]."""
-        return _in_chunks(lambda part: _lengths(self.arm, self.tendons, part), bends)
+        return in_pieces(lambda part: _lengths(self.arm, self.tendons, part), bends, _CHUNK)
 
     def shapes(self, lengths: np.ndarray):
         """The shapes of lengths, (m, w) -> a stack of m `WireShape`s."""
-        return _in_chunks(lambda part: _shapes(self.arm, self.tendons, part), lengths)
+        return in_pieces(lambda part: _shapes(self.arm, self.tendons, part), lengths, _CHUNK)
 
 
 @eqx.filter_jit
@@ -66,17 +67,6 @@ def _lengths(arm, tendons, bends):
 @eqx.filter_jit
 def _shapes(arm, tendons, lengths):
     return jax.vmap(lambda lengths: shape_from_lengths(arm, tendons, lengths))(lengths)
-
-
-def _in_chunks(function, rows: np.ndarray):
-    """Apply a compiled function to a long array in pieces of one size."""
-    pieces = []
-    for start in range(0, len(rows), _CHUNK):
-        piece = rows[start : start + _CHUNK]
-        padded = np.concatenate([piece, np.repeat(piece[-1:], _CHUNK - len(piece), 0)])
-        count = len(piece)
-        pieces.append(jax.tree.map(lambda x, count=count: np.asarray(x)[:count], function(padded)))
-    return jax.tree.map(lambda *parts: np.concatenate(parts), *pieces)
 
 
 def bend_vectors(alpha: np.ndarray, theta: np.ndarray) -> np.ndarray:

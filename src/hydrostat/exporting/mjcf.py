@@ -5,6 +5,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from hydrostat.constants import SEA_WATER
 from hydrostat.errors import InputError
 from hydrostat.exporting import xml
 from hydrostat.exporting.description import Joint, Link, Shape, Tendon, Twin
@@ -13,7 +14,6 @@ from hydrostat.exporting.xml import number, numbers
 from hydrostat.mechanics.model import GRAVITY
 from hydrostat.surroundings.water import NORMAL, TANGENTIAL
 
-SEA_WATER = 1025.0  # kg/m^3
 _VISCOSITY = 1.09e-3  # Pa s, sea water at 20 degrees
 _MOST_NESTED = 95  # bodies within bodies: its reader of XML stops at 100 elements
 _FLATNESS = 0.75  # thickness over width of what stands for a piece of limb in water

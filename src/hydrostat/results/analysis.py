@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from hydrostat.geometry import frustum_volume
 from hydrostat.lie import se3, small
 from hydrostat.mechanics.contraction import muscle_power as power_of_muscles
 from hydrostat.mechanics.energy import dissipation as dissipation_of
@@ -240,12 +241,11 @@ def volume_error(system: System, row: Row) -> Float[Array, ""]:
         del base
         section, length = arm.arm.section, arm.arm.segments.length
 
-        def volume(length, lower, upper):
-            return jnp.pi / 3.0 * length * (lower**2 + lower * upper + upper**2)
-
         wide = widths(arm, q)
-        now = volume(length * arm.arm.segments.stretch(q), section.radius_base * wide, section.radius_tip * wide)
-        rest = volume(length, section.radius_base, section.radius_tip)
+        now = frustum_volume(
+            length * arm.arm.segments.stretch(q), section.radius_base * wide, section.radius_tip * wide
+        )
+        rest = frustum_volume(length, section.radius_base, section.radius_tip)
         return jnp.max(jnp.abs(now / rest - 1.0)) if arm.constant_volume else jnp.zeros(())
 
     return jnp.max(jnp.stack(split(system.robot, each_arm(system, row, of_arm))))

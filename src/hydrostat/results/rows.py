@@ -16,7 +16,7 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Float
 
-from hydrostat.compiling import quick_jit
+from hydrostat.compiling import in_pieces, quick_jit
 from hydrostat.lie import SE3, small
 from hydrostat.mechanics import kinematics
 from hydrostat.mechanics.model import ArmModel
@@ -61,12 +61,7 @@ def of_rows(system: System, state: State, control: Control, *functions: RowFunct
     found = _by_machine_code(functions, system, _rows(state, control, np.arange(count)))
     if found is not None:
         return found
-    # Pieces of one size, the last one filled up with its last row: one compiled function does for all lengths.
-    parts = []
-    for begin in range(0, count, PIECE):
-        found = _piece(functions, system, _rows(state, control, np.minimum(np.arange(begin, begin + PIECE), count - 1)))
-        parts.append(jax.tree.map(lambda y, n=count - begin: np.asarray(y)[:n], found))
-    return parts[0] if len(parts) == 1 else jax.tree.map(lambda *y: np.concatenate(y), *parts)
+    return in_pieces(lambda index: _piece(functions, system, _rows(state, control, index)), np.arange(count), PIECE)
 
 
 _COMPILED: dict[Any, Any] = {}

@@ -24,6 +24,7 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import root_scalar
 
 from hydrostat.errors import UnsolvedError
+from hydrostat.geometry import frustum_volume
 from hydrostat.robots.spec import RobotSpec
 
 _STANDARD_GRAVITY = (0.0, 0.0, -9.81)  # m/s^2, as that of the mechanics
@@ -248,8 +249,7 @@ def _stretch(spec: RobotSpec, number: int, origin: float, ends, lump, beyond: fl
         return first + slope * (s - origin)
 
     def mass_beyond(s: float) -> float:
-        a, b = radius(s), radius(end)
-        return beyond + material.density * math.pi * (end - s) * (a * a + a * b + b * b) / 3.0
+        return beyond + material.density * frustum_volume(end - s, radius(s), radius(end))
 
     return Stretch(
         *ends,

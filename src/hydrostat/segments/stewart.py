@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from hydrostat.errors import UnsolvedError
+from hydrostat.geometry import frustum_volume
 from hydrostat.lie import SE3, small, so3
 from hydrostat.segments.base import AbstractSegment
 
@@ -125,8 +126,7 @@ class StewartSegment(AbstractSegment):
 
     def volume(self, T: SE3, rings: Float[Array, "*batch 2"]) -> Float[Array, "*batch"]:
         """The volume of the truncated cone between two rings [m^3], its height the distance of their centres."""
-        a, b = rings[..., 0], rings[..., 1]
-        return jnp.pi / 3.0 * small.norm(T.position) * (a * a + a * b + b * b)
+        return frustum_volume(small.norm(T.position), rings[..., 0], rings[..., 1])
 
     def leg_vectors(self, T: SE3, rings: Float[Array, "*batch 2"]) -> Float[Array, "*batch 6 3"]:
         """The vector from each leg's lower joint to its upper one, in the axes of the lower plate [m]."""

@@ -10,6 +10,7 @@ seen from above. Azimuth 0 of an arm, its local x, is the side of the mouth, whe
 import math
 
 from hydrostat.errors import number, whole
+from hydrostat.geometry import frustum_volume
 from hydrostat.robots.limbed import BodySpec, LimbedSpec, LimbSpec, ShapeSpec
 from hydrostat.robots.spec import BaseSpec, RobotSpec
 from hydrostat.robots.specs.octopus_arm import LENGTH, RADII, SEGMENTS, TISSUE, octopus_arm
@@ -20,8 +21,7 @@ RING = 0.022  # m, of the arms' bases about the axis, assumed: eight bases of 15
 
 def arm_volume() -> float:
     """The volume of one arm, a truncated cone [m^3]."""
-    a, b = RADII
-    return math.pi / 3.0 * LENGTH * (a * a + a * b + b * b)
+    return frustum_volume(LENGTH, *RADII)
 
 
 def body_mass(arms: int = ARMS) -> float:

@@ -13,7 +13,9 @@ world's y; its origin is the middle of the bow plate that carries the limbs.
 
 import math
 
+from hydrostat.constants import SEA_WATER
 from hydrostat.errors import choice, whole
+from hydrostat.geometry import frustum_volume
 from hydrostat.robots.limbed import BodySpec, LimbedSpec, LimbSpec, ShapeSpec
 from hydrostat.robots.spec import BaseSpec, MaterialSpec, RobotSpec, SegmentSpec, TendonSpec
 
@@ -44,14 +46,13 @@ LIMBS = {
 MOUNT_CIRCLE = 0.080  # m, assumed: flanges of 80 mm side by side within the head of 250 mm
 
 DRY_MASS = 30.0  # kg, section 2.1, limbs included
-WATER = 1025.0  # kg/m^3, sea water
+WATER = SEA_WATER
 BUOYANCY = 1.01  # lift of the whole robot over its weight, assumed for "slightly positively buoyant"
 
 
 def limb_volume() -> float:
     """The volume of one limb, a truncated cone [m^3]."""
-    a, b = RADII
-    return math.pi / 3.0 * LENGTH * (a * a + a * b + b * b)
+    return frustum_volume(LENGTH, *RADII)
 
 
 def limb_gravity(water: float = WATER) -> tuple[float, float, float]:
