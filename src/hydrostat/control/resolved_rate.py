@@ -257,17 +257,6 @@ def tip_rows(T_world: SE3, orient: bool) -> Float[Array, "n m 6"]:
     return jnp.concatenate([jnp.concatenate([R, jnp.zeros_like(R)], -1), rows], -2)
 
 
-def tip_leg_jacobian(law: Law, T: SE3) -> Float[Array, "6 n 6"]:
-    """The tip's angular velocity and velocity in world axes per rate of every leg, while the radial joints hold still.
-
-    Each block is the chain's effect of a relative twist times the inverse of the segment's own leg Jacobian.
-    """
-    rows = tip_rows(plates(law, T), orient=True)
-    G = law.segments.leg_jacobian(T)
-    blocks = jnp.linalg.solve(jnp.swapaxes(G, -1, -2), jnp.swapaxes(rows, -1, -2))
-    return jnp.moveaxis(jnp.swapaxes(blocks, -1, -2), 0, 1)
-
-
 def central_rates(law: Law, T: SE3, ask: Ask, dt, scale=None) -> Rates:
     """The relative twists of all segments for a desired velocity of the tip, computed centrally.
 

@@ -23,7 +23,6 @@ from hydrostat.mechanics.contraction import muscle_forces
 from hydrostat.mechanics.elasticity import elastic_forces
 from hydrostat.mechanics.model import ArmModel
 from hydrostat.mechanics.motion import (
-    BaseMotion,
     Coordinates,
     Motion,
     arm_motion,
@@ -178,8 +177,3 @@ def accelerations(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) 
     """The accelerations of the motion: forward dynamics in linear time."""
     bias = residual(model, x, v, like_coordinates(model), inputs)
     return solve(factor(model, x, v, 0.0, 0.0, inputs), jax.tree.map(jnp.negative, bias))
-
-
-def base_of(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) -> BaseMotion:
-    """The pose and the twist of the body, without acceleration."""
-    return base_motion(model, x, v, like_coordinates(model), inputs)

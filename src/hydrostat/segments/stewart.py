@@ -15,7 +15,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from hydrostat.errors import UnsolvedError
 from hydrostat.geometry import frustum_volume
 from hydrostat.lie import SE3, small, so3
 from hydrostat.segments.base import AbstractSegment
@@ -248,21 +247,6 @@ def _newton(segment: StewartSegment, lengths, start: SE3, rings, tolerance) -> L
     miss = jnp.max(jnp.abs(left))
     # Rounding may stop the search just short of a tight tolerance.
     return LegSolution(T, miss, miss <= jnp.maximum(tolerance, 1e-12) * segment.length)
-
-
-def require_poses(
-    segments: StewartSegment, lengths: Float[Array, "n 6"], start: SE3, rings: Float[Array, "n 2"] | None = None
-) -> SE3:
-    """The poses of an arm's n segments by their leg lengths; `UnsolvedError` names the segments that have none."""
-    solution = pose_from_legs(segments, lengths, start, rings)
-    found = np.asarray(solution.found)
-    if not found.all():
-        worst = int(np.argmax(np.where(found, -1.0, np.asarray(solution.miss))))
-        raise UnsolvedError(
-            f"no pose was found for the legs of segment {_numbered(~found)}: the nearest one misses a length of "
-            f"segment {worst + 1} by {float(solution.miss[worst]):.3g} m; start nearer to those lengths"
-        )
-    return solution.T
 
 
 def displaced(T: SE3, twist: Float[Array, "*batch 6"]) -> SE3:
