@@ -140,6 +140,15 @@ class AbstractCrawl(Recipe):
         )
 
 
+def _checked(gait, speed, near) -> tuple[str, float | None, float | None]:
+    """The name of a stroke, a speed and a tolerance, within their bounds."""
+    return (
+        errors.choice("gait", gait, tuple(STROKES)),
+        None if speed is None else errors.number("speed", speed, above=0.0),
+        None if near is None else errors.number("near", near, least=0.0),
+    )
+
+
 class Crawl(AbstractCrawl):
     """Crawls in a direction over the ground, for a distance or without end.
 
@@ -177,11 +186,8 @@ class Crawl(AbstractCrawl):
         self.heading = jnp.asarray(errors.number("heading", heading), float)
         far = _ENDLESS if distance is None else errors.number("distance", distance, above=0.0, most=_ENDLESS)
         self.distance = jnp.asarray(far, float)
-        self.gait = errors.choice("gait", gait, tuple(STROKES))
-        self.speed = None if speed is None else errors.number("speed", speed, above=0.0)
-        self.closed_loop, self.suckers = bool(closed_loop), bool(suckers)
-        self.failed_suckers = tuple(failed_suckers)
-        self.near = None if near is None else errors.number("near", near, least=0.0)
+        self.gait, self.speed, self.near = _checked(gait, speed, near)
+        self.closed_loop, self.suckers, self.failed_suckers = bool(closed_loop), bool(suckers), tuple(failed_suckers)
 
     def attach(self, system: System, dt: float) -> CrawlController:
         """The controller that crawls from where the body is."""
@@ -223,11 +229,8 @@ class Walk(AbstractCrawl):
         if points.ndim != 2 or points.shape[0] < 2 or points.shape[1] != 2:
             raise InputError(f"`waypoints` must be at least two points x, y; got {shown(waypoints)}")
         self.waypoints = points
-        self.gait = errors.choice("gait", gait, tuple(STROKES))
-        self.speed = None if speed is None else errors.number("speed", speed, above=0.0)
-        self.closed_loop, self.suckers = bool(closed_loop), bool(suckers)
-        self.failed_suckers = tuple(failed_suckers)
-        self.near = None if near is None else errors.number("near", near, least=0.0)
+        self.gait, self.speed, self.near = _checked(gait, speed, near)
+        self.closed_loop, self.suckers, self.failed_suckers = bool(closed_loop), bool(suckers), tuple(failed_suckers)
 
     def attach(self, system: System, dt: float) -> CrawlController:
         """The controller that walks along the waypoints."""
