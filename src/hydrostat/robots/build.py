@@ -19,6 +19,7 @@ from hydrostat.actuation import (
     rest_poses,
 )
 from hydrostat.bodies import Arm, Material, Section
+from hydrostat.constants import BALL_DRAG
 from hydrostat.errors import InputError, choice
 from hydrostat.lie import SE3
 from hydrostat.mechanics.model import GRAVITY, ArmModel, Wires, make_arm_model
@@ -32,8 +33,6 @@ WIRE_STIFFNESS = 2.0e5
 """Axial stiffness EA of the wires that are driven by their length [N]: steel cable of some 1.6 mm, assumed."""
 WIRE_DAMPING_TIME = 1e-3
 """Ratio of a wire's damping to its stiffness [s], assumed."""
-BALL_DRAG = 0.47
-"""Drag coefficient of a sphere on its shadow, for Reynolds numbers of 1e3 to 1e5 (Hoerner)."""
 
 
 def build_robot(

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from hydrostat import errors
+from hydrostat.constants import BALL_DRAG
 from hydrostat.lie import small
 from hydrostat.mechanics.nodes import AbstractForces, Nodes
 from hydrostat.surroundings.ball_grip import BallGrip, BallState, hold
@@ -20,8 +21,6 @@ from hydrostat.surroundings.planes import Planes, planes
 from hydrostat.surroundings.shapes import Plane, Sphere, scalar, vector
 from hydrostat.surroundings.suckers import Attachment, Suckers
 
-BALL_DRAG = 0.47
-"""Drag coefficient of a sphere on its shadow, for Reynolds numbers of 1e3 to 1e5 (Hoerner)."""
 SOFT = ContactLaw(stiffness=100.0, damping=5.0, friction=0.5, slip_speed=0.01, onset=1e-3)
 """The contact law of a soft ball; all numbers are assumed. A sphere of 5 mm and 10 kPa has some 50 N/m."""
 
