@@ -1,4 +1,4 @@
-"""What a person at a terminal sees: progress on stderr, a table on stdout, and a quick end on Ctrl-C."""
+"""The terminal's side of the command line: progress on stderr, a table on stdout, and a quick end on Ctrl-C."""
 
 import os
 import signal
@@ -26,20 +26,20 @@ class _Bar(Progress):
         self._task = self._bar.add_task("starting", total=None)
 
     def say(self, what: str) -> None:
-        """Name what is going on."""
+        """Name the present activity."""
         self._bar.update(self._task, description=what, total=None)
 
     def show(self, what: str, done: float) -> None:
-        """Name what is going on, and how much of it is done."""
+        """Name the present activity, and the share of it that is done."""
         self._bar.update(self._task, description=what, total=1.0, completed=done)
 
     def close(self) -> None:
-        """Leave the terminal as it was."""
+        """Remove the progress line."""
         self._bar.stop()
 
 
 def progress() -> Progress:
-    """A progress bar where somebody can see it, else none."""
+    """A progress bar on a terminal; elsewhere a silent one."""
     return _Bar() if sys.stderr.isatty() else Progress()
 
 

@@ -1,4 +1,4 @@
-"""The errors that are the user's to mend, and how a wrong value is shown."""
+"""The errors that a user can mend, and how a wrong value is shown."""
 
 import math
 import sys
@@ -11,7 +11,7 @@ class HydrostatError(Exception):
 
 
 class InputError(HydrostatError, ValueError):
-    """Something given is wrong: the message says what, what was got and what would be right, in one line."""
+    """Bad input: the message says in one line what was wrong, what was got and what would be right."""
 
 
 class UnsolvedError(HydrostatError, RuntimeError):
@@ -19,7 +19,7 @@ class UnsolvedError(HydrostatError, RuntimeError):
 
 
 class DivergedError(UnsolvedError):
-    """A simulation could not go on; the message says when, where, and which step would do."""
+    """A simulation could not go on; the message says when, where, and which step size would do."""
 
 
 def shown(value: object) -> str:
@@ -41,7 +41,7 @@ def number(name: str, value: Any, *, above: Any = None, least: Any = None, most:
     """The value as a finite float within its bounds.
 
     A number of which a function is being traced, differentiated or vectorised has no value yet: it is passed through,
-    and a bound that is such a number is not looked at.
+    and a bound that is such a number is not checked.
     """
     if _traced(value):
         return value
@@ -84,7 +84,7 @@ def whole(name: str, value: object, *, least: int, most: int) -> int:
 
 
 def numbers(name: str, value: object, count: int | None = None, **bounds) -> tuple[float, ...]:
-    """The value as a tuple of finite floats, of a given count."""
+    """The value as a tuple of finite floats, `count` of them."""
     if not isinstance(value, list | tuple) or (count is not None and len(value) != count) or not value:
         raise InputError(f"`{name}` must be a list of {count or 'one or more'} numbers; got {shown(value)}")
     return tuple(number(f"{name}[{i}]", entry, **bounds) for i, entry in enumerate(value))

@@ -19,7 +19,7 @@ _LEAST_DAMPING = 1e-14  # of the largest diagonal entry: what keeps a rank-defic
 
 
 class Solution(NamedTuple):
-    """Where the solver ended."""
+    """The result of a least-squares solve."""
 
     x: Float[Array, " k"]
     residual: Float[Array, " m"]

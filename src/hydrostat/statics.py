@@ -1,4 +1,4 @@
-"""Equilibria, small vibrations, energies and tips of a system: what is known of it without stepping it."""
+"""Statics of a system: equilibria, small vibrations, energies and tips, all without stepping."""
 
 from typing import NamedTuple
 
@@ -18,44 +18,44 @@ from hydrostat.system import Control, State, System
 
 
 class Rest(NamedTuple):
-    """Where a system rests."""
+    """The equilibrium of a system."""
 
     state: State
     tip: Float[Array, "*arms 3"]
-    """Where the tips are [m]."""
+    """The positions of the tips [m]."""
     tip_pose: SE3
     converged: Bool[Array, ""]
 
     @property
     def q(self) -> PerArm:
-        """The coordinates."""
+        """The generalised coordinates."""
         return self.state.q
 
 
 def equilibrium(
     system: System, control: Control | None = None, q: PerArm | None = None, *, load_steps: int = 1
 ) -> Rest:
-    """Where the arms of a system on a fixed body rest under their weight, their surroundings and a control.
+    """The equilibrium of a system on a fixed body under its weight, its surroundings and a control.
 
     Muscles are as active as the control says. Newton's method with the exact stiffness; weight and control grow to
-    their full size in `load_steps` equal parts, surroundings and tendons of given length are there from the beginning.
-    `jax.jit`, `jax.vmap` and gradients go through it. Where nothing is found it raises `UnsolvedError`; within compiled
-    functions, which cannot raise, the result is not a number.
+    their full size in `load_steps` equal parts, surroundings and tendons of prescribed length are there from the
+    beginning. `jax.jit`, `jax.vmap` and gradients go through it. Where nothing is found it raises `UnsolvedError`;
+    within compiled functions, which cannot raise, the result is not a number.
 
     **Arguments:** `q`: where to start, the unstressed configuration when not given.
     """
     control = Control() if control is None else system.check(control)
     check_equilibrium(system.robot, load_steps)
-    wanted = system.rest().activation if control.activation is None else control.activation
-    wanted = jax.tree.map(lambda gain, a: jnp.clip(gain * a, 0.0, 1.0), system.muscles.gains, wanted)
-    found = find_rest(system.robot, _Loaded(system, control, wanted), q, load_steps)
-    state = system.rest(found.q)._replace(activation=wanted)
+    activation = system.rest().activation if control.activation is None else control.activation
+    activation = jax.tree.map(lambda gain, a: jnp.clip(gain * a, 0.0, 1.0), system.muscles.gains, activation)
+    found = find_rest(system.robot, _Loaded(system, control, activation), q, load_steps)
+    state = system.rest(found.q)._replace(activation=activation)
     pose = tip_poses(system, state)
     return Rest(state, pose.position, pose, found.converged)
 
 
 class _Loaded(eqx.Module):
-    """The residual at rest of a system under a share of its weight and of what is set."""
+    """The residual at rest of a system under a share of its weight and of its control."""
 
     system: System
     control: Control
@@ -79,7 +79,7 @@ class _Loaded(eqx.Module):
 def vibrations(system: System, control: Control | None = None, q: PerArm | None = None) -> Modes:
     """The natural frequencies [Hz] and mode shapes about an equilibrium.
 
-    **Arguments:** `q`: the equilibrium; when not given it is looked for. The arms of a free robot must be in
+    **Arguments:** `q`: the equilibrium; by default it is found first. The arms of a free robot must be in
     equilibrium without their weight: it falls, and then `q` is the unstressed configuration when not given.
     """
     robot = system.robot
@@ -102,7 +102,7 @@ def energy(system: System, state: State, control: Control | None = None) -> Ener
 
 
 def tip(system: System, state: State) -> Float[Array, "*arms 3"]:
-    """Where the tips are in the world [m]."""
+    """The positions of the tips in the world [m]."""
     return tip_poses(system, _as_jax(state)).position
 
 

@@ -1,4 +1,4 @@
-"""The plant: a robot in its surroundings, everything about it that evolves, and what can be set from outside.
+"""The plant: a robot in its surroundings, its state, and the control that acts on it.
 
 `System` holds what stays, `State` what evolves, `Control` what a controller sets for a step.
 """
@@ -30,56 +30,56 @@ from hydrostat.surroundings.water import Water
 
 
 class State(NamedTuple):
-    """Everything that evolves."""
+    """The state of a system: everything that evolves."""
 
     time: Float[Array, ""]
-    """[s]"""
+    """Time since the start [s]."""
     q: PerArm
-    """Coordinates (n, k) of the segments."""
+    """Generalised coordinates (n, k) of the segments."""
     v: PerArm
-    """Their rates."""
+    """Rates of the coordinates (n, k)."""
     base_pose: SE3
-    """Of the body."""
+    """Pose of the body in the world."""
     base_twist: Float[Array, " 6"]
-    """Of the body, (angular, linear) in its own axes."""
+    """Twist of the body, (angular, linear) in its own axes."""
     activation: PerArm
-    """Activation (n, m) of every muscle, 0 to 1: the state of the actuators."""
+    """Activation (n, m) of every muscle, 0 to 1."""
     surroundings: tuple
     """The state of each part of the surroundings, in the order in which the system has them."""
 
     @property
     def robot(self) -> RobotState:
-        """The mechanical part."""
+        """The mechanical part of the state."""
         return RobotState(self.q, self.v, self.base_pose, self.base_twist)
 
     def moved(self, robot: RobotState) -> "State":
-        """The same with another mechanical part."""
+        """The same state with another mechanical part."""
         return self._replace(**robot._asdict())
 
 
 class Control(eqx.Module):
-    """What a controller sets for a step; what is None is not driven: slack, relaxed, zero.
+    """The control during a step, as a controller sets it; whatever is None is not driven: slack, relaxed, zero.
 
     Of a single arm each is an array; of several arms the arm comes first, as leading axis where they are equal, else
     as a tuple.
     """
 
     tension: PerArm | None = None
-    """Of every tendon (w,) [N]."""
+    """Tension of every tendon (w,) [N]."""
     length: PerArm | None = None
-    """Of every tendon (w,), for robots whose tendons are driven by length [m]."""
+    """Length of every tendon (w,), for robots whose tendons are driven by length [m]."""
     activation: PerArm | None = None
-    """Of every muscle (n, m), 0 to 1."""
+    """Commanded activation of every muscle (n, m), 0 to 1."""
     torque: PerArm | None = None
     """Generalised forces on the coordinates (n, k)."""
     leg_force: PerArm | None = None
-    """Along the legs of a chain of platforms (n, 6) [N]."""
+    """Forces along the legs of a chain of platforms (n, 6) [N]."""
     grip: PerArm | None = None
-    """1 for segments (n,) whose suckers shall hold the ground, 0 for those whose suckers shall let go."""
+    """Command of each segment's suckers (n,) on the ground: 1 to hold it, 0 to let go."""
     take: PerArm | None = None
-    """The same for free objects."""
+    """Command of each segment's suckers (n,) on free objects: 1 to hold them, 0 to let go."""
     jet: Any = None
-    """How hard the mantle shall press its water out, 0 to 1."""
+    """Effort of the mantle that presses its water out, 0 to 1."""
     load: PerArm | None = None
     """Dead loads (m, 6) at the robot's places for loads: moment [N m] and force [N] in world axes."""
     follower: PerArm | None = None
@@ -128,7 +128,7 @@ class System(eqx.Module):
     robot: Robot
     surroundings: tuple[AbstractSurroundings, ...]
     gravity: Float[Array, " 3"]
-    """[m/s^2]"""
+    """Gravitational acceleration in world axes [m/s^2]."""
     muscles: MuscleDrive
 
     def __init__(
@@ -139,7 +139,7 @@ class System(eqx.Module):
         gravity=GRAVITY,
         muscle_gains: PerArm | None = None,
     ):
-        """**Arguments:** `gravity` [m/s^2]; `muscle_gains`: of every muscle (n, m), 1 for perfect ones if not given."""
+        """**Arguments:** `gravity` [m/s^2]; `muscle_gains`: gain of every muscle (n, m), by default 1."""
         if not isinstance(robot, Robot):
             raise InputError(f"`robot` must be a robot, such as hydrostat.robots.octopus(); got {shown(robot)}")
         parts = (surroundings,) if isinstance(surroundings, AbstractSurroundings) else tuple(surroundings)
@@ -156,18 +156,18 @@ class System(eqx.Module):
         if gains is None:
             return None
         gains = _numbers("muscle_gains", gains)
-        wanted = joined(self.robot, [relaxed(arm) for arm in self.robot.each])
-        _check_shape("muscle_gains", gains, wanted)
+        expected = joined(self.robot, [relaxed(arm) for arm in self.robot.each])
+        _check_shape("muscle_gains", gains, expected)
         return gains
 
     # What the parts know of each other.
 
     def part(self, kind: type) -> Any:
-        """The part of the surroundings that is of a kind; None where there is none."""
+        """The part of the surroundings that is of this kind; None where there is none."""
         return next((part for part in self.surroundings if isinstance(part, kind)), None)
 
     def part_state(self, state: State, kind: type) -> Any:
-        """The state of the part of a kind; None where there is none."""
+        """The state of the part of this kind; None where there is none."""
         each = zip(self.surroundings, state.surroundings, strict=True)
         return next((own for part, own in each if isinstance(part, kind)), None)
 
@@ -178,7 +178,7 @@ class System(eqx.Module):
 
     @property
     def environment(self) -> Environment:
-        """What every part of the surroundings may know."""
+        """The environment that every part of the surroundings is told of."""
         robot = self.robot
         water, ground, suckers = (self.part(kind) for kind in (Water, Ground, Suckers))
         rows = tuple(nodes_per_arm(robot))
@@ -187,7 +187,7 @@ class System(eqx.Module):
     # States.
 
     def rest(self, q: PerArm | None = None, v: PerArm | None = None, *, time: float = 0.0) -> State:
-        """The state at rest in a configuration, the unstressed one when not given, with relaxed muscles.
+        """The state at rest in a configuration, by default the unstressed one, with relaxed muscles.
 
         **Arguments:** `v`: rates of the coordinates, where it is not at rest.
         """
@@ -201,7 +201,7 @@ class System(eqx.Module):
         return State(jnp.asarray(time, float), *robot, self.muscles.init(self.robot), around)
 
     def place(self, state: State) -> Place | None:
-        """Where the robot meets its surroundings; None where it has none."""
+        """The contact nodes and the body as the surroundings see them; None for a robot without surroundings."""
         if not self.surroundings:
             return None
         body = None if self.robot.body is None else body_of(self.robot, state.robot)
@@ -210,7 +210,7 @@ class System(eqx.Module):
     # Controls.
 
     def check(self, control: Control) -> Control:
-        """The control, refused in a sentence where this system cannot be driven so."""
+        """The control, checked; `InputError` where this system cannot be driven by it."""
         if not isinstance(control, Control):
             raise InputError(f"a controller must give a `Control`; got {shown(control)}")
         none = no_inputs(self.robot)
@@ -242,7 +242,7 @@ class System(eqx.Module):
 
     @property
     def has_jet(self) -> bool:
-        """Whether its mantle can press water out."""
+        """Whether the surroundings contain a jet."""
         return self.part(Jet) is not None
 
     @property
@@ -251,7 +251,7 @@ class System(eqx.Module):
         return any(arm.wires is not None and arm.wires.stiffness is not None for arm in self.robot.each)
 
     def _check_driven(self, name: str) -> None:
-        """Refuse what this robot has nothing for."""
+        """Refuse a control for which this robot has no actuator."""
         robot = self.robot
         if name in ("tension", "length"):
             if all(arm.wires is None for arm in robot.each):
@@ -268,7 +268,7 @@ class System(eqx.Module):
             raise InputError(f"`{name}` is for a system with `Suckers()` among its surroundings; this one has none")
 
     def commands(self, control: Control) -> Commands:
-        """What of a control is meant for the surroundings."""
+        """The part of a control that is for the surroundings."""
         rows = self.environment.count
 
         def of_nodes(segments):
@@ -278,7 +278,7 @@ class System(eqx.Module):
         return Commands(of_nodes(control.grip), of_nodes(control.take), jet)
 
     def inputs(self, control: Control, before: State, after: PerArm, share, forces: AbstractForces | None) -> Inputs:
-        """What acts on the robot at a moment of a step.
+        """The inputs of the mechanics at a moment of a step.
 
         **Arguments:** `before`: the state at the step's begin; `after`: the activation at its end; `share`: of the step
         that has passed; `forces`: of the surroundings.
@@ -301,7 +301,7 @@ class System(eqx.Module):
         return inputs
 
     def forces_at(self, state: State, dt: float = 1e-9) -> AbstractForces | None:
-        """The forces of the surroundings in a state, with nothing taken hold of or let go.
+        """The forces of the surroundings in a state, no sucker taking hold or letting go.
 
         **Arguments:** `dt`: of the step for which they are linear, where they are; hardly any when not given [s].
         """
@@ -315,7 +315,7 @@ class System(eqx.Module):
         return Together(tuple(forces for forces in found if forces is not None))
 
     def _holding(self, state: State) -> Commands:
-        """What keeps everything held that is held."""
+        """The commands that keep every sucker as it is."""
         quiet = self.commands(Control())
         suckers = self.part_state(state, Suckers)
         if suckers is None:
@@ -325,13 +325,13 @@ class System(eqx.Module):
         return quiet._replace(grip=suckers.held, take=take)
 
     def inputs_at(self, state: State, control: Control | None = None) -> Inputs:
-        """What acts on the robot in a state, under a control that is held."""
+        """The inputs of the mechanics in a state, under a constant control."""
         control = Control() if control is None else self.check(control)
         return self.inputs(control, state, state.activation, 1.0, self.forces_at(state))
 
 
 def _check_parts(parts: tuple) -> None:
-    """Refuse what is no part of surroundings, and parts that do not go together."""
+    """Refuse objects that are no surroundings, and parts that cannot be combined."""
     for part in parts:
         if not isinstance(part, AbstractSurroundings):
             raise InputError(f"`surroundings` must hold such as Water(), Ground(), Suckers(); got {shown(part)}")
@@ -358,7 +358,7 @@ def _with_contact_nodes(arm: ArmModel) -> ArmModel:
 
 
 def _check_shape(name: str, value, like) -> None:
-    """Refuse an array, or one of several, of another shape."""
+    """Refuse an array, or one of several, that has another shape."""
     if jax.tree.structure(value) != jax.tree.structure(like):
         count = len(like) if isinstance(like, tuple) else 1
         raise InputError(f"`{name}` must be one array for each of {count} arms; got {shown(value)}")

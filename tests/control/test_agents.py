@@ -158,8 +158,8 @@ def test_messages_are_as_long_as_said_in_arms_of_any_length():
         assert {numbers_in(message) for message in downs} == {NUMBERS_DOWN}
         for message in ups:
             # 21 numbers are enough.
-            readiness = np.asarray(message.readiness)
-            np.testing.assert_allclose(readiness, readiness.T, rtol=0, atol=1e-12 * max(1.0, np.max(readiness)))
+            mobility = np.asarray(message.mobility)
+            np.testing.assert_allclose(mobility, mobility.T, rtol=0, atol=1e-12 * max(1.0, np.max(mobility)))
 
 
 def test_a_message_says_how_the_plate_can_move():
@@ -172,9 +172,9 @@ def test_a_message_says_how_the_plate_can_move():
         p, R = p + R @ np.asarray(T.position[i]), R @ np.asarray(T.rotation[i])
         np.testing.assert_allclose(message.T_world.position, p, rtol=0, atol=1e-14)
         np.testing.assert_allclose(message.T_world.rotation, R, rtol=0, atol=1e-14)
-        assert np.linalg.eigvalsh(message.readiness)[0] > 0.0
+        assert np.linalg.eigvalsh(message.mobility)[0] > 0.0
     # Every segment but the frozen one adds to what the plate can turn.
-    assert (np.diff([np.trace(message.readiness[:3, :3]) for message in ups]) > 1e-9).tolist() == [True, False] + [
+    assert (np.diff([np.trace(message.mobility[:3, :3]) for message in ups]) > 1e-9).tolist() == [True, False] + [
         True
     ] * 3
 
@@ -193,7 +193,7 @@ def test_what_is_far_away_does_not_matter_where_the_neighbours_say_the_same():
         np.testing.assert_array_equal(mine, before)
     # What is below does change the message from below, and with it the one that goes on.
     _, changed, _ = sweep(other, bent(law.segments, 9), jnp.asarray(np.ones((3, 4))))
-    assert np.max(np.abs(changed[3].readiness - ups[3].readiness)) > 1e-3
+    assert np.max(np.abs(changed[3].mobility - ups[3].mobility)) > 1e-3
 
 
 def test_agents_do_not_take_obstacles():

@@ -19,7 +19,7 @@ from hydrostat.control.resolved_rate import (
     clearance,
     moved,
     plates,
-    tip_leg_jacobian,
+    tip_rows,
 )
 from hydrostat.control.tracking import follow, switch
 from hydrostat.lie import SE3
@@ -97,6 +97,17 @@ def error_rate(T, twist, goal, h=1e-6):
 
 
 # --- Jacobian and pseudo-inverse
+
+
+def tip_leg_jacobian(law, T):
+    """The tip's angular velocity and velocity in world axes per rate of every leg, while the radial joints hold still.
+
+    Each block is the chain's effect of a relative twist times the inverse of the segment's own leg Jacobian.
+    """
+    rows = tip_rows(plates(law, T), orient=True)
+    G = law.segments.leg_jacobian(T)
+    blocks = jnp.linalg.solve(jnp.swapaxes(G, -1, -2), jnp.swapaxes(rows, -1, -2))
+    return jnp.moveaxis(jnp.swapaxes(blocks, -1, -2), 0, 1)
 
 
 def test_tip_leg_jacobian_is_how_the_tip_moves_with_each_leg():

@@ -173,7 +173,7 @@ def test_refusals(star):
     with pytest.raises(InputError, match="row of poses"):
         equal_arms(star.one, star.mounts[0])
     by_length = replace(star.one, wires=Wires(star.one.wires.course, jnp.ones(2), jnp.ones(2)))
-    with pytest.raises(InputError, match="must not have wires of given length"):
+    with pytest.raises(InputError, match="must not have wires of prescribed length"):
         equal_arms(by_length, star.mounts)
     x, *_ = some_motion(star, 0.0)
     with pytest.raises(InputError, match="takes all arms together"):

@@ -14,9 +14,9 @@ from hydrostat.lie import SE3
 from hydrostat.mechanics.dynamics import Coordinates, factor, solve
 from hydrostat.mechanics.energy import energy
 from hydrostat.mechanics.model import Wires, make_arm_model
-from hydrostat.mechanics.pull import wire_forces, wire_lengths, wire_tensions
 from hydrostat.mechanics.robot import no_inputs, single_arm, unequal_arms
 from hydrostat.mechanics.statics import equilibrium
+from hydrostat.mechanics.wires import wire_forces, wire_lengths, wire_tensions
 from hydrostat.segments import MODES, StrainSegment
 
 EPS = np.finfo(float).eps

@@ -6,13 +6,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from finger_formulas import FingerFormulas, to_space
 
 import hydrostat as hs
 from hydrostat.errors import InputError
 from hydrostat.mechanics import kinematics
 from hydrostat.robots import ROBOTS, format_robot, parse_robot
 from hydrostat.robots.build import build_robot
-from hydrostat.robots.finger_formulas import FingerFormulas, to_space
 from hydrostat.robots.spec import MassSpec
 from hydrostat.robots.specs.finger import finger
 

@@ -2,10 +2,12 @@
 
 from functools import partial
 
+import finger_formulas as formulas
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from finger_formulas import FingerFormulas, FingerLoads
 from finger_quadrature import quadrature, taylor
 from scipy.integrate import solve_ivp
 
@@ -14,8 +16,6 @@ from hydrostat.bodies import Arm, Material, Section
 from hydrostat.errors import InputError
 from hydrostat.lie import SE3
 from hydrostat.mechanics import kinematics
-from hydrostat.robots import finger_formulas as formulas
-from hydrostat.robots.finger_formulas import FingerFormulas, FingerLoads
 from hydrostat.segments import StrainSegment
 
 EPS = np.finfo(float).eps

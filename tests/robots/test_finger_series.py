@@ -2,14 +2,13 @@
 
 from functools import partial
 
+import finger_series as series
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from finger_formulas import FingerFormulas, FingerLoads
 from finger_quadrature import quadrature, taylor
-
-from hydrostat.robots import finger_series as series
-from hydrostat.robots.finger_formulas import FingerFormulas, FingerLoads
 
 EPS = np.finfo(float).eps
 

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from finger_formulas import FingerFormulas, FingerLoads
 from scipy.integrate import solve_ivp
 
 from hydrostat.bodies import Arm, Material, Section
@@ -12,7 +13,6 @@ from hydrostat.lie import SE3
 from hydrostat.mechanics.energy import momentum
 from hydrostat.mechanics.robot import no_inputs, single_arm
 from hydrostat.mechanics.state import RobotState, positions, rest_state, velocities
-from hydrostat.robots.finger_formulas import FingerFormulas, FingerLoads
 from hydrostat.segments import StrainSegment
 from hydrostat.stepping import RK4, SDIRK2, LinearImplicitEuler, Reference
 

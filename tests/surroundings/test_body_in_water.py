@@ -16,7 +16,7 @@ from hydrostat.robots.build import build_robot
 from hydrostat.robots.specs.octopus import octopus
 from hydrostat.surroundings import Ball, Commands, ContactLaw, Environment, Ground, Place, Suckers, Together, Water
 from hydrostat.surroundings.base import OnBody
-from hydrostat.surroundings.own import body_contact
+from hydrostat.surroundings.capsule_contact import body_contact
 
 RADIUS, HEIGHT = 0.03, 0.0295
 LAW = ContactLaw(stiffness=50.0, damping=20.0, friction=0.5, slip_speed=0.005)

@@ -1,4 +1,4 @@
-"""The actuators of a robot: muscles that answer with a lag, tendons of given tension or length, legs, torques."""
+"""The actuators of a robot: muscles with a first-order lag, tendons of prescribed tension or length, legs, torques."""
 
 import equinox as eqx
 import jax
@@ -20,9 +20,9 @@ class MuscleDrive(AbstractActuator):
     """
 
     lag: Float[Array, ""]
-    """[s]"""
+    """Time constant of the lag between command and activation [s]."""
     gains: PerArm
-    """Of every muscle (n, m): 1 for a perfect arm."""
+    """The gain of every muscle (n, m): 1 for an undamaged arm."""
 
     @staticmethod
     def of(robot: Robot, gains: PerArm | None = None) -> "MuscleDrive":
@@ -32,23 +32,23 @@ class MuscleDrive(AbstractActuator):
         return MuscleDrive(times[0] if times else jnp.zeros(()), perfect if gains is None else gains)
 
     def init(self, robot: Robot) -> PerArm:
-        """Relaxed."""
+        """The activation of relaxed muscles: zero everywhere."""
         del robot
         return jax.tree.map(jnp.zeros_like, self.gains)
 
     def advance(self, state: PerArm, command: PerArm | None, dt) -> PerArm:
-        """The activation approaches what is commanded times the gain."""
+        """The activation after dt [s], which approaches the command times the gain."""
         kept = jnp.where(self.lag > 0.0, jnp.exp(-dt / jnp.maximum(self.lag, 1e-9)), 0.0)
 
-        def approach(now, gain, wanted):
-            aim = jnp.clip(gain * wanted, 0.0, 1.0)
+        def approach(now, gain, setpoint):
+            aim = jnp.clip(gain * setpoint, 0.0, 1.0)
             return aim + (now - aim) * kept
 
-        wanted = jax.tree.map(jnp.zeros_like, state) if command is None else command
-        return jax.tree.map(approach, state, self.gains, wanted)
+        setpoint = jax.tree.map(jnp.zeros_like, state) if command is None else command
+        return jax.tree.map(approach, state, self.gains, setpoint)
 
     def apply(self, inputs: Inputs, command: PerArm | None, before: PerArm, after: PerArm, share) -> Inputs:
-        """The activation within the step."""
+        """The inputs with the activation at that moment of the step."""
         del command
         return inputs._replace(activation=jax.tree.map(lambda a, b: a + share * (b - a), before, after))
 
@@ -59,7 +59,7 @@ class TendonDrive(AbstractActuator):
     by_length: bool = eqx.field(static=True)
 
     def apply(self, inputs: Inputs, command: PerArm | None, before, after, share) -> Inputs:
-        """The tensions [N] or the lengths [m]; tendons that are not driven are slack."""
+        """The inputs with the tensions [N] or the lengths [m] of the tendons; tendons that are not driven are slack."""
         del before, after, share
         if command is None:
             return inputs
@@ -72,7 +72,7 @@ class TorqueDrive(AbstractActuator):
     """Generalised forces on the coordinates, such as an ideal motor at every joint would give."""
 
     def apply(self, inputs: Inputs, command: PerArm | None, before, after, share) -> Inputs:
-        """The forces."""
+        """The inputs with the generalised forces added."""
         del before, after, share
         if command is None:
             return inputs
@@ -85,12 +85,13 @@ class LegDrive(AbstractActuator):
     robot: Robot
 
     def generalised(self, q: Float[Array, "n 6"], force: Float[Array, "n 6"]) -> Float[Array, "n 6"]:
-        """What forces along the legs [N] do to the coordinates."""
+        """The generalised forces of forces along the legs [N]."""
         segments = self.robot.arm.segments
         assert isinstance(segments, StewartSegment)
         return generalised_forces(segments, q, force)
 
     def apply(self, inputs: Inputs, command: PerArm | None, before, after, share) -> Inputs:
-        """The generalised forces; `command` has become those before the step (`generalised`)."""
+        """The inputs with the legs' generalised forces, into which `generalised` has turned the command before the
+        step."""
         del before, after, share
         return inputs if command is None else inputs._replace(torque=jax.tree.map(jnp.add, inputs.torque, command))

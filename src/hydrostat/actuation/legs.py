@@ -9,12 +9,12 @@ from hydrostat.segments import StewartSegment
 
 
 class Legs(eqx.Module):
-    """What the six legs of each of n segments can do."""
+    """The limits of the six legs of each of n segments."""
 
     shortest: Float[Array, "n 6"]
-    """[m]"""
+    """Shortest length of a leg [m]."""
     longest: Float[Array, "n 6"]
-    """[m]"""
+    """Longest length of a leg [m]."""
     rate: Float[Array, " n"]
     """Fastest rate of a leg [m/s]."""
     force: Float[Array, " n"]
@@ -61,7 +61,7 @@ def leg_forces(segments: StewartSegment, q: Float[Array, "n 6"], torque: Float[A
 def generalised_forces(
     segments: StewartSegment, q: Float[Array, "n 6"], forces: Float[Array, "n 6"]
 ) -> Float[Array, "n 6"]:
-    """The generalised forces on the coordinates of legs that push with given forces [N]."""
+    """The generalised forces on the coordinates that result from forces along the legs [N]."""
     return small.matvec(jnp.swapaxes(_rates_of_coordinates(segments, q), -1, -2), forces)
 
 

@@ -1,7 +1,7 @@
-"""From tendons to the arcs of a soft limb, and back.
+"""Maps between tendons and the arcs of a soft limb, in both directions.
 
 Emet, Gur and Dede (2023) draw their limbs by tendons and do not say how these map to an arc's angle, azimuth and
-length. Two maps are given here, both ways, for limbs whose segments bend and stretch:
+length. Two maps are here, in both directions, for limbs whose segments bend and stretch:
 
 - *by geometry*: where tendons end at every segment and are taut, their lengths say what every segment does;
 - *by elasticity*: tensions T bring a limb without weight to K q = -J^T T, with the stiffness K of the coordinates q
@@ -10,7 +10,7 @@ length. Two maps are given here, both ways, for limbs whose segments bend and st
   cannot bend them apart.
 
 Tendons pull, so that a bend comes with a shortening: of a limb with offset d that is pulled to a moment M on one side,
-by M / d over its axial stiffness at least. What pulling cannot do is given back as a lack.
+by M / d over its axial stiffness at least. The part of a shape that pulling cannot hold is returned as `lack`.
 """
 
 from typing import NamedTuple
@@ -26,9 +26,9 @@ from hydrostat.bodies import Arm
 from hydrostat.compiling import quick_jit
 from hydrostat.errors import InputError
 from hydrostat.least_squares import least_squares
-from hydrostat.mechanics.pull import wire_lengths
 from hydrostat.mechanics.robot import Inputs, Robot, no_inputs
 from hydrostat.mechanics.statics import at_rest
+from hydrostat.mechanics.wires import wire_lengths
 from hydrostat.segments import Arc, StrainSegment
 
 _MODES = ("bend_x", "bend_y", "stretch")
@@ -38,23 +38,24 @@ _LENGTH_COUNTS = 0.1  # a relative error of length against one of a bend in radi
 
 
 class TendonShape(NamedTuple):
-    """What tendons make of a limb."""
+    """The shape of a limb, and the tensions that hold it."""
 
     q: Float[Array, "n k"]
-    """Its coordinates."""
+    """The limb's coordinates."""
     arc: Arc
     """Angle, azimuth and length of every segment."""
     tension: Float[Array, " w"]
-    """Of every tendon [N]."""
+    """The tension of every tendon [N]."""
 
 
 class TendonPull(NamedTuple):
-    """How tendons are to pull for a shape."""
+    """The tensions for a shape, and the error of the shape that remains."""
 
     tension: Float[Array, " w"]
-    """[N]"""
+    """The tension of every tendon [N]."""
     lack: Float[Array, "n k"]
-    """By how much the coordinates would be off, each segment for itself: what pulling cannot do."""
+    """The error of the coordinates, segment by segment: the part of the shape that tendons, which only pull, cannot
+    hold."""
 
 
 def arcs_of(arm: Arm, q: Float[Array, "n k"]) -> Arc:
@@ -69,7 +70,7 @@ def coordinates_of(arm: Arm, arc: Arc) -> Float[Array, "n k"]:
 
 
 def shape_from_tendon_lengths(arm: Arm, tendons: Tendons, lengths: Float[Array, " w"]) -> Float[Array, "n k"]:
-    """The coordinates of the arcs along which taut tendons have the given lengths [m], by geometry alone.
+    """The coordinates of the arcs along which taut tendons have these lengths [m], by geometry alone.
 
     For guided tendons at a constant offset this is the closed form l = mean of L_w and theta (cos phi, sin phi) =
     -2 / (w d) sum L_w (cos a_w, sin a_w), segment after segment.
@@ -113,7 +114,7 @@ def shape_under_tensions(robot: Robot, tensions: Float[Array, " w"]) -> TendonSh
 def shape_under_lengths(
     robot: Robot, lengths: Float[Array, " w"], compliance: float | Float[Array, " w"] = 1e-6
 ) -> TendonShape:
-    """The arcs of a limb without weight whose tendons are drawn in to the given lengths [m].
+    """The arcs of a limb without weight whose tendons are drawn in to these lengths [m].
 
     The shape of least energy: tensions T >= 0 with (J K^-1 J^T + C) T >= what the tendons are too long by, and equality
     where a tendon pulls.
@@ -142,29 +143,29 @@ def shape_under_lengths(
 def tensions_for_shape(
     robot: Robot, q: Float[Array, "n k"], inputs: Inputs | None = None, least: float | Float[Array, " w"] = 0.0
 ) -> TendonPull:
-    """The smallest tensions that hold a shape, against the limb's weight and what else acts on it.
+    """The smallest tensions that hold a shape, against the limb's weight and its other loads.
 
-    With r the generalised forces that a limb without tendons lacks to rest there, J^T T = -r; where pulling cannot
+    With r the residual of a limb without tendons at rest there, J^T T = -r; where pulling cannot
     give all of it, bends come before lengths.
 
-    **Arguments:** `inputs`: what acts besides tendons; `least`: tension that every tendon has in any case [N].
+    **Arguments:** `inputs`: loads besides the tendons; `least`: tension that every tendon has in any case [N].
     """
     model = robot.one
     _segments(model.arm)
-    given = no_inputs(robot) if inputs is None else inputs
+    inputs = no_inputs(robot) if inputs is None else inputs
     count = model.wires.course.along_segments(model.arm, q).shape[0] if model.wires is not None else 0
     if not count:
         raise InputError("this arm has no tendons to pull")
     base = jnp.broadcast_to(jnp.asarray(least, float), (count,))
-    lacking = at_rest(robot, q, given._replace(wires=base))
-    assert isinstance(lacking, Array)  # of one arm
+    residual = at_rest(robot, q, inputs._replace(wires=base))
+    assert isinstance(residual, Array)  # of one arm
     J = jax.jacrev(lambda q: wire_lengths(model, q))(q)
     # Rows as angles and relative lengths.
     worth = jnp.where(jnp.array([mode == "stretch" for mode in model.arm.segments.modes]), _LENGTH_COUNTS, 1.0)
     worth = worth * jnp.where(worth == 1.0, model.arm.segments.length[:, None], 1.0) / model.stiffness
-    rows, target = (J * worth).reshape(count, -1), (lacking * worth).ravel()
+    rows, target = (J * worth).reshape(count, -1), (residual * worth).ravel()
     more = least_pull(rows @ rows.T, -rows @ target)
-    left = lacking + jnp.tensordot(more, J, 1)
+    left = residual + jnp.tensordot(more, J, 1)
     return TendonPull(base + more, left / model.stiffness)
 
 

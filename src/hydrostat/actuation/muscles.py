@@ -17,6 +17,7 @@ from jaxtyping import Array, Float
 from hydrostat.bodies import Arm
 from hydrostat.compiling import once
 from hydrostat.errors import InputError
+from hydrostat.geometry import frustum_volume
 from hydrostat.lie import small
 from hydrostat.mechanics.nodes import AbstractMuscles, AbstractTissue
 from hydrostat.segments import SWELL, StrutSegment
@@ -28,7 +29,7 @@ _LIMIT_FACTOR = 50.0  # by which a segment stiffens beyond its bend limit, assum
 _OBLIQUE_OFFSET = 0.9  # distance from the axis over the radius, assumed
 _OBLIQUE_SHARE = 0.1  # of the section's area, assumed
 OBLIQUE = ("oblique_right", "oblique_left")
-"""A pair that winds either way round the axis: the first twists the arm to the right, from x towards y."""
+"""A pair that winds in both senses round the axis: the first twists the arm to the right, from x towards y."""
 
 
 class NeoHookean(AbstractTissue):
@@ -47,13 +48,13 @@ class NeoHookean(AbstractTissue):
     modulus: Float[Array, " n"]
     """Young's modulus E at rest [Pa]."""
     volume: Float[Array, " n"]
-    """Of each segment [m^3]."""
+    """Volume of each segment [m^3]."""
     moment: Float[Array, " n"]
     """Second moment of the rest section about a diameter, the mean over the segment [m^4]."""
     bend_limit: Float[Array, ""]
     """Bend of a segment from where it stiffens [rad]."""
     limit_factor: Float[Array, ""]
-    """By how much."""
+    """Stiffness that is added beyond `bend_limit`, over the bending stiffness E I at rest."""
     bulk: Float[Array, ""] | None = None
     """Bulk modulus K [Pa]; None for tissue whose volume cannot change."""
 
@@ -79,7 +80,7 @@ class NeoHookean(AbstractTissue):
         return self.bulk * (1.0 - arm.segments.stretch(q) * arm.segments.area_ratio(q))
 
     def stiffness(self, arm: Arm, q) -> Float[Array, "n k k"]:
-        """The diagonal of the energy's second derivative, which is what counts in it; of the bend limit, all of it."""
+        """The diagonal of the energy's second derivative, which dominates it; for the bend limit, the whole of it."""
         stretch, area, length = arm.segments.stretch(q), arm.segments.area_ratio(q), arm.segments.length
         rigidity = self.modulus * self.moment * length
         curvature = _bend_and_twist(arm, q)[0]
@@ -118,30 +119,30 @@ class HydrostatMuscles(AbstractMuscles):
     """The muscles of a hydrostat arm: per segment four longitudinal, the radial ones as one, maybe two oblique."""
 
     radius: Float[Array, " n"]
-    """Of the section at rest, the mean over the segment [m]."""
+    """Radius of the section at rest, the mean over the segment [m]."""
     area: Float[Array, " n"]
-    """Of the section at rest [m^2]."""
+    """Area of the section at rest [m^2]."""
     volume: Float[Array, " n"]
     rest: Float[Array, " n"]
     """Rest length of the segments [m]."""
     lower: Float[Array, "n f 2"]
-    """Where each of the f longitudinal and oblique fibres meets the lower section, over the radius."""
+    """Where each of the f longitudinal and oblique fibres crosses the lower section, over the radius."""
     upper: Float[Array, "n f 2"]
     fibre_rest: Float[Array, "n e"]
     """Rest lengths of the longitudinal and oblique muscles [m]."""
     share: Float[Array, " e"]
-    """Of the section's area that each of them has."""
+    """The share of the section's area that each longitudinal and oblique muscle has."""
     stress: Float[Array, ""]
     """Active nominal stress at the rest length [Pa]."""
     stiffness: Float[Array, ""]
-    """Its growth with relative length [Pa]."""
+    """Growth of the active stress with relative length [Pa]."""
     fastest: Float[Array, ""] | None
     """Lengths per second at which a shortening muscle has no force left; None for muscles whose force does not
     depend on their rate."""
 
     @property
     def columns(self) -> int:
-        """The radial muscles besides the fibres."""
+        """The number of muscles of a segment: longitudinal, the radial ones as one, oblique."""
         return self.fibre_rest.shape[-1] + 1
 
     def lengths(self, arm: Arm, q) -> Float[Array, "n m"]:
@@ -156,14 +157,14 @@ class HydrostatMuscles(AbstractMuscles):
 
         ones = [jnp.broadcast_to(one, q.shape) for one in np.eye(q.shape[-1])]
         radius, thicker = once((swollen(q), jnp.stack([jax.jvp(swollen, (q,), (one,))[1] for one in ones], -1)))
-        fibres = jax.vmap(lambda segment, *given: segment.fibres(*given))(
+        fibres = jax.vmap(lambda segment, *arguments: segment.fibres(*arguments))(
             arm.segments, q, radius, self.lower, self.upper
         )
         gradient = fibres.by_coordinates + fibres.by_radius[..., None] * thicker[:, None]
         return _in_order(fibres.length, radius), _in_order(gradient, thicker)
 
     def turning(self, arm: Arm, q, tension: Float[Array, "n m"], lengths, J) -> Float[Array, "n k k"]:
-        """How the forces of given tensions change as the muscles turn; of struts without twist by a formula.
+        """The change of the forces of constant tensions as the muscles turn; for struts without twist by a closed form.
 
         d2l = (d2(l^2 / 2) - dl dl) / l of a fibre; the radius at constant volume goes with stretch^(-1/2).
         """
@@ -171,7 +172,7 @@ class HydrostatMuscles(AbstractMuscles):
         if not isinstance(segments, StrutSegment) or segments.twists or tension.shape[1] > len(MUSCLES):
             return super().turning(arm, q, tension, lengths, J)
         slack = once(tension[:, :4] / lengths[:, :4])
-        fibres = jax.vmap(lambda segment, *given: segment.fibres_turning(*given))(
+        fibres = jax.vmap(lambda segment, *arguments: segment.fibres_turning(*arguments))(
             segments, q, lengths[:, 4], self.lower, self.upper, slack
         )
         slope = J[:, :4]
@@ -181,7 +182,7 @@ class HydrostatMuscles(AbstractMuscles):
         return turned + (thinner[:, None] * jnp.where(segments.free, along, 0.0))[..., None] * np.diag(along)
 
     def tensions(self, lengths, rates, activation) -> Float[Array, "n m"]:
-        """The tension of every muscle [N]; of the radial ones, of all four together."""
+        """The tension of every muscle [N]; for the radial ones the sum of all four."""
         fibre, radial, oblique = lengths[:, :4], lengths[:, 4:5], lengths[:, 5:]
         relative = jnp.concatenate([fibre, oblique], -1) / self.fibre_rest
         speed = jnp.concatenate([rates[:, :4], rates[:, 5:]], -1) / self.fibre_rest
@@ -194,13 +195,16 @@ class HydrostatMuscles(AbstractMuscles):
 
 
 def _in_order(fibres: Float[Array, "n f *shape"], radial: Float[Array, "n *shape"]) -> Float[Array, "n m *shape"]:
-    """Four longitudinal, the radial one, oblique ones: two fibres on opposite sides, so that they do not bend."""
+    """A quantity of every muscle in the order of activations: four longitudinal ones, the radial one, oblique ones.
+
+    An oblique muscle is the mean of two fibres on opposite sides, so that it does not bend the arm.
+    """
     oblique = [0.5 * (fibres[:, i] + fibres[:, i + 1]) for i in range(4, fibres.shape[1], 2)]
     return jnp.stack([*(fibres[:, i] for i in range(4)), radial, *oblique], 1)
 
 
 def _by_rate(speed):
-    """Force over the isometric one at a speed over the fastest: nothing at -1, 1.8 from 0.8 on (Yekutieli 2005)."""
+    """Force over the isometric force at a speed over the fastest: none at -1, 1.8 from 0.8 on (Yekutieli 2005)."""
     return jnp.clip(1.0 + speed, 0.0, 1.8)
 
 
@@ -216,7 +220,7 @@ def make_muscles(
     base, tip = np.asarray(arm.section.radius_base), np.asarray(arm.section.radius_tip)
     rest = np.asarray(arm.segments.length)
     n = len(rest)
-    volume = np.pi / 3.0 * rest * (base**2 + base * tip + tip**2)
+    volume = frustum_volume(rest, base, tip)
     area = volume / rest
     radius = np.sqrt(area / np.pi)
     angles = np.deg2rad(LONGITUDINAL_AZIMUTHS)
@@ -258,7 +262,7 @@ def make_tissue(
         raise InputError("segments that swell need a `bulk_modulus`, and no others; this arm has one without the other")
     base, tip = np.asarray(arm.section.radius_base), np.asarray(arm.section.radius_tip)
     rest = np.asarray(arm.segments.length)
-    volume = np.pi / 3.0 * rest * (base**2 + base * tip + tip**2)
+    volume = frustum_volume(rest, base, tip)
     # The mean of r^4 over a linear taper.
     fourth = sum(base ** (4 - i) * tip**i for i in range(5)) / 5.0
     numbers = (np.full(len(rest), modulus), volume, np.pi / 4.0 * fourth, bend_limit, _LIMIT_FACTOR)

@@ -1,4 +1,4 @@
-"""Step and direction signals: when each motor gets a pulse, and which way it turns."""
+"""Step and direction signals: when each motor gets a pulse, and in which direction it turns."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class PulseTrain:
 
     @property
     def net(self) -> int:
-        """Pulses forward minus pulses back."""
+        """The net number of pulses: those forward minus those back."""
         return int(np.sum(self.directions, dtype=np.int64))
 
     @property

@@ -11,17 +11,17 @@ class Stepper(eqx.Module):
     step: float
     """Wire drawn in by one pulse [m]."""
     max_speed: float
-    """[m/s]"""
+    """Highest speed of the wire [m/s]."""
     max_acceleration: float
-    """[m/s^2]"""
+    """Highest acceleration of the wire [m/s^2]."""
     max_jerk: float
-    """[m/s^3], of S-curves"""
+    """Highest jerk of the wire, of S-curves [m/s^3]."""
     max_pulse_rate: float
-    """[1/s]"""
+    """Highest rate of pulses [1/s]."""
 
     @property
     def speed_limit(self) -> float:
-        """What the motor's own speed and the pulse generator leave [m/s]."""
+        """The highest speed that both the motor and the pulse generator allow [m/s]."""
         return min(self.max_speed, self.max_pulse_rate * self.step)
 
     def pulses(self, travel: Float[Array, "..."]) -> Int[Array, "..."]:

@@ -26,17 +26,19 @@ class Tendons(AbstractWires):
     """All w tendons of an arm with n segments."""
 
     azimuth: Float[Array, " w"]
-    """Where each runs in the cross-section, from +x towards +y [rad]."""
+    """Azimuth of each tendon in the cross-section, from +x towards +y [rad]."""
     offsets: Float[Array, "w n 2"]
-    """Distance from the axis at base and tip of every segment [m]; of no meaning where it does not pass."""
+    """Distance of each tendon from the axis at base and tip of every segment [m]; without meaning where it does not
+    pass."""
     passes: Float[Array, "w n"]
     """1 where the tendon runs along the segment, else 0."""
     ends_at: tuple[int, ...] = eqx.field(static=True)
-    """The index of the segment at whose end each is fixed."""
+    """The index of the segment at whose end each tendon is fixed."""
     bays: int | None = eqx.field(static=True)
-    """Number of straight bays per segment of soft wires; None for hard ones, which follow the curve."""
+    """Number of straight bays per segment of soft wires; None for hard wires, which follow the curve."""
     turns: Float[Array, "w n 2"] | None = None
-    """By how much each has wound round the axis at base and tip of every segment [rad]; None where all are straight."""
+    """The angle by which each tendon has wound round the axis at base and tip of every segment [rad]; None where all
+    are straight."""
 
     def along_arcs(self, bend: Float[Array, "n 2"], height: Float[Array, " n"]) -> Float[Array, "w n"]:
         """The length of each tendon within each of n arcs [m], zero where it does not pass.

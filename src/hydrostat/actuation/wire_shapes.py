@@ -21,7 +21,7 @@ _EXPLAINED = 1e-6  # of a wire's offset
 
 
 class WireShape(NamedTuple):
-    """What the wires' lengths say of the arm."""
+    """The shape of an arm that follows from the lengths of its wires."""
 
     q: Float[Array, "n k"]
     """The configuration."""
@@ -63,7 +63,7 @@ def shape_from_lengths(arm: Arm, tendons: Tendons, lengths: Float[Array, " w"]) 
 
 
 def _solve_segment(model, lengths, mine, directions, offsets):
-    """Bend vector and compression of one segment, from the lengths within it of those wires that are its own."""
+    """Bend vector and compression of one segment, from the lengths within it of the wires that end at it."""
     scale = jnp.sum(offsets * mine) / jnp.sum(mine)
 
     def residual(unknown):

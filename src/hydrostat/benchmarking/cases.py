@@ -12,12 +12,12 @@ from hydrostat.scenarios.base import Progress
 
 @dataclass(frozen=True)
 class Case:
-    """Something to measure."""
+    """A benchmark."""
 
     name: str
     summary: str
     function: str
-    """Where the function is, as `module:name`; it is imported when it runs."""
+    """The function, as `module:name`; it is imported when it runs."""
 
 
 CASES = {

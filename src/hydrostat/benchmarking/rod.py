@@ -21,9 +21,9 @@ from hydrostat.system import System
 TIP_MASS = 0.02  # kg
 STEPS_MS = (0.5, 1.0, 2.0, 5.0)
 REFERENCE_MS = 0.1
-"""Every step measured is a multiple of it, so that the tips can be compared at each of them."""
+"""The step of which every measured step is a multiple, so that the tips can be compared at each of them [ms]."""
 WITHIN_PERCENT = 1.0
-"""Of the rod's length: the error up to which a step counts."""
+"""The largest error of the tip at which a step counts, over the rod's length [%]."""
 _REPETITIONS = 5
 
 
@@ -74,7 +74,7 @@ def measure(progress: Progress, steps_ms: tuple[float, ...] = STEPS_MS, seconds:
 
 
 def _measure_step(simulation: Run, seconds: float, exact: np.ndarray, length: float) -> dict[str, Any]:
-    """What one step size gives."""
+    """The results of one step size."""
     try:
         rows = simulation(seconds)
     except DivergedError:
@@ -93,7 +93,7 @@ def _measure_step(simulation: Run, seconds: float, exact: np.ndarray, length: fl
 
 
 def _tips(rows: Trajectory) -> np.ndarray:
-    """Where the tip is at every step [m]."""
+    """The position of the tip at every step [m]."""
     return np.asarray(rows.tip)
 
 

@@ -90,7 +90,8 @@ def even_sections(spec: LimbedSpec, sections: int) -> LimbedSpec:
 
 
 def _tensions(now: float, phases: np.ndarray, state: State) -> np.ndarray:
-    """What a controller asks for: the limbs stir, and tendons yield a little to how fast the tips bend."""
+    """The tensions that a controller sets: the limbs stir, and tendons yield a little to the rate of bending of the
+    tips."""
     wave = _TENSION * (1.0 + np.sin(2.0 * np.pi * 0.5 * now + phases))
     yielding = [_DAMPING * np.array([v[-1, 1], -v[-1, 0], -v[-1, 1], v[-1, 0]]) for v in state.v]
     return np.maximum(wave - np.concatenate(yielding), 0.0)

@@ -39,10 +39,10 @@ class Arm(eqx.Module):
         return jnp.sum(self.segments.length)
 
     def first(self, count: int) -> "Arm":
-        """The arm that its first segments make, so many of them."""
+        """The arm that consists of the first `count` segments of this one."""
         segments, section, material = jax.tree.map(lambda y: y[:count], (self.segments, self.section, self.material))
         return Arm(segments, section, material, self.T_world_base)
 
     def straight(self) -> Float[Array, "n k"]:
-        """The configuration without strain beyond the rest strain."""
+        """The coordinates of the unloaded arm: no strain beyond the rest strain."""
         return jnp.zeros((self.count, self.coordinates))

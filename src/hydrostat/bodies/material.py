@@ -1,4 +1,4 @@
-"""What an arm is made of."""
+"""The material of an arm."""
 
 import equinox as eqx
 from jaxtyping import Array, Float

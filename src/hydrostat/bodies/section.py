@@ -18,9 +18,9 @@ class Section(eqx.Module):
         return self.radius_base + s * (self.radius_tip - self.radius_base)
 
     def area(self, s) -> Float[Array, "..."]:
-        """[m^2]"""
+        """The area of the section [m^2]."""
         return jnp.pi * self.radius(s) ** 2
 
     def second_moment(self, s) -> Float[Array, "..."]:
-        """About a diameter [m^4]."""
+        """The second moment of area about a diameter [m^4]."""
         return 0.25 * jnp.pi * self.radius(s) ** 4

@@ -1,4 +1,4 @@
-"""Controllers and planners: what a robot is to do, turned into what its actuators do.
+"""Controllers and planners: they turn a task into the control of a robot's actuators.
 
 A `Controller` is made in one line, attached to a system, and asked once a step. `commands` are motions of muscular arms
 and `gaits` of whole bodies; the others follow plans of legs and tendons.
@@ -9,7 +9,7 @@ from hydrostat.control.base import Constant, Controller, Idle, Recipe
 from hydrostat.control.combining import Combined, Then
 from hydrostat.control.computed_torque import ComputedTorque
 from hydrostat.control.functions import FunctionController, controller
-from hydrostat.control.profiles import Profile, scurve, trapezoid
+from hydrostat.control.profiles import Profile, minimum_jerk, scurve, trapezoid
 from hydrostat.control.resolved_rate import Law, Obstacle, Posture
 from hydrostat.control.shapes import CurveFit, PoseFit, fit_curve, fit_pose
 from hydrostat.control.tendon_servo import TendonServo
@@ -44,6 +44,7 @@ __all__ = [
     "fit_pose",
     "follow",
     "gaits",
+    "minimum_jerk",
     "scurve",
     "smooth_motion",
     "stepped_motion",

@@ -1,13 +1,13 @@
-"""The same law without a centre: every segment an agent that talks to its two neighbours.
+"""Decentralised resolved-rate control: every segment is an agent that talks to its two neighbours.
 
 An agent holds its own geometry, its own limits and its own pose, and nothing else. In a control tick one message goes
 up from agent to agent and one comes down:
 
-- up goes what the arm below can do: the pose of the plate, how readily it moves (a 6 x 6 matrix, 21 numbers) and how it
-  would drift by the wishes of the segments below (6 numbers): 39 numbers with the pose's 12;
-- the last agent, which alone knows where the tip should be, turns that into the wrench that asks for the wanted motion;
-- down goes that wrench (6 numbers), carried from plate to plate, and how much of its wish each agent may follow
-  (1 number); each agent answers with its own twist.
+- up go the pose of the plate, its mobility (a 6 x 6 matrix, 21 numbers) and its drift by the posture tasks
+  of the segments below (6 numbers): 39 numbers with the pose's 12;
+- the last agent, which alone knows where the tip should be, turns that into the wrench for the desired motion;
+- down goes that wrench (6 numbers), carried from plate to plate, and the share of its posture task that each agent may
+  follow (1 number); each agent answers with its own twist.
 
 With that the motion is the one that a centre would compute, and a message is as long in an arm of a thousand segments
 as in one of five. Paper: "distributed inverse kinematics", after McEvoy and Correll (2016).
@@ -36,14 +36,14 @@ NUMBERS_DOWN = 6 + 1
 
 
 class Upward(NamedTuple):
-    """What an agent tells the one above it, about its own upper plate and in its axes."""
+    """The message of an agent to the one above it, about its own upper plate and in its axes."""
 
     T_world: SE3
-    """Where the plate is; the base's pose is known to the lowest agent."""
-    readiness: Float[Array, "6 6"]
-    """Body twist of the plate per wrench on it, through all segments up to here; symmetric."""
+    """Pose of the plate; the base's pose is known to the lowest agent."""
+    mobility: Float[Array, "6 6"]
+    """Mobility: body twist of the plate per wrench on it, through all segments up to here; symmetric."""
     drift: Float[Array, " 6"]
-    """Body twist of the plate by the wishes of all segments up to here."""
+    """Body twist of the plate that the tasks of lower priority of all segments up to here would cause."""
 
 
 class Agent(eqx.Module):
@@ -58,10 +58,10 @@ class Agent(eqx.Module):
         """The message to the agent above, from the own pose and the message from below."""
         own = local(self.segment, self.legs, self.frozen, self.posture, T)
         R = T.rotation
-        half = _carried_columns(T, below.readiness)  # (Ad M)^T = M Ad^T
+        half = _carried_columns(T, below.mobility)  # (Ad M)^T = M Ad^T
         carried = _carried_columns(T, half)
         turned = _turned(R, jnp.swapaxes(_turned(R, own.S), -1, -2))
-        drift = carried_twist(T, below.drift) + _turned_vector(R, own.wish)
+        drift = carried_twist(T, below.drift) + _turned_vector(R, own.posture_twist)
         return Upward(below.T_world @ T, carried + turned, drift)
 
     def downward(self, T: SE3, above: Call, dt) -> tuple[Call, Float[Array, " 6"]]:
@@ -70,7 +70,7 @@ class Agent(eqx.Module):
         The wrench of a message is that on the plate between the two agents, in the plate's axes.
         """
         own = local(self.segment, self.legs, self.frozen, self.posture, T)
-        twist = above.share * own.wish + small.matvec(own.S, _turned_vector(T.rotation.T, above.wrench))
+        twist = above.share * own.posture_twist + small.matvec(own.S, _turned_vector(T.rotation.T, above.wrench))
         below = Call(gathered_wrench(T, above.wrench), above.share)
         return below, limited(self.segment, self.legs, T, twist, dt)
 
@@ -90,7 +90,7 @@ def _turned_vector(R, vector: Float[Array, " 6"]) -> Float[Array, " 6"]:
 
 
 def agents_of(law: Law) -> Agent:
-    """The agents of an arm, stacked: what is stacked is what each of them holds."""
+    """The agents of an arm, stacked: each holds its own geometry and limits."""
     if law.obstacle is not None:
         raise InputError("agents must have no obstacle: to keep clear of one takes more sweeps than their two")
     n = law.segments.length.shape[0]
@@ -122,13 +122,13 @@ def agents_rates(law: Law, T: SE3, ask: Ask, dt, scale=None) -> Rates:
 
 
 def tip_call(law: Law, message: Upward, ask: Ask, scale, dt) -> Call:
-    """What the last agent answers to the message that reaches the tip, in the axes of the tip.
+    """The reply of the last agent to the message that reaches the tip, in the axes of the tip.
 
     It knows the task and one constant of the arm, `ease`, besides the message.
     """
     R = message.T_world.rotation
     outward = lambda matrix: jnp.swapaxes(_turned(R.T, matrix), -1, -2)  # noqa: E731
-    gram = outward(outward(message.readiness))
+    gram = outward(outward(message.mobility))
     turns = gram[0, 0] + gram[1, 1] + gram[2, 2]
     drift = _turned_vector(R.T, message.drift)
     if law.orient:

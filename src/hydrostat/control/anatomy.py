@@ -1,4 +1,5 @@
-"""What controllers of muscular arms know of their robot: the proportions of an arm, and how arms sit on the body."""
+"""The anatomy of a robot for controllers of muscular arms: the proportions of an arm, and the arms' places on the
+body."""
 
 from typing import Any
 
@@ -19,7 +20,7 @@ _RADIAL = 4  # the column of the radial muscles
 
 
 class Anatomy(eqx.Module):
-    """What commands need to know of an arm."""
+    """The proportions of a muscular arm."""
 
     place: Float[Array, " n"]
     """Where each segment begins, as a fraction of the arm."""
@@ -57,7 +58,7 @@ class Anatomy(eqx.Module):
         return jnp.clip(covered / self.width, 0.0, 1.0)
 
     def within(self, first, last) -> Float[Array, " n"]:
-        """1 for segments that lie mostly between two fractions of the arm."""
+        """The indicator of segments that lie mostly between two fractions of the arm: 1 there, else 0."""
         return jnp.where(self.inside(first, last) > 0.5, 1.0, 0.0)
 
     def muscles(self, longitudinal, radial, oblique=None) -> Float[Array, "n m"]:
@@ -68,19 +69,19 @@ class Anatomy(eqx.Module):
         return jnp.concatenate(parts, -1)
 
     def relaxed(self) -> Float[Array, "n m"]:
-        """No muscle is active."""
+        """The activation of relaxed muscles: zero everywhere."""
         return jnp.zeros((self.count, self.columns))
 
 
 class BodyPlan(eqx.Module):
-    """What gaits need to know of a body with equal muscular arms."""
+    """The plan of a body with equal muscular arms."""
 
     anatomy: Anatomy
-    """Of each arm."""
+    """Anatomy of each arm."""
     yaws: Float[Array, " a"]
-    """Where the arms point on the body [rad]."""
+    """Azimuths of the arms on the body [rad]."""
     arm_length: Float[Array, ""]
-    """[m]"""
+    """Length of an arm [m]."""
     ring: Float[Array, ""]
     """Distance of the arms' bases from the body's axis [m]."""
     suckers: bool = eqx.field(static=True)
@@ -113,12 +114,13 @@ class BodyPlan(eqx.Module):
         return self.arm_length / STANDARD_LENGTH
 
     def working(self, suckers: bool, failed) -> Float[Array, " a"]:
-        """1 for arms whose suckers hold, 0 for the failed ones, which are named by their numbers from 1."""
+        """The indicator of arms whose suckers hold: 0 for the failed ones, which are named by their numbers from 1,
+        else 1."""
         numbers = {int(number) for number in failed}
         if any(not 1 <= number <= self.count for number in numbers):
             raise InputError(f"`failed_suckers` must name some of the arms 1 to {self.count}; got {shown(failed)}")
         return jnp.array([0.0 if not suckers or i + 1 in numbers else 1.0 for i in range(self.count)])
 
     def for_suckers(self, values: Float[Array, "a n"]) -> Float[Array, "a n"] | None:
-        """What suckers are told; None where there are none."""
+        """The command of suckers; None for a robot without suckers."""
         return values if self.suckers else None

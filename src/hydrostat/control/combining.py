@@ -19,7 +19,7 @@ _HELD = ("grip", "take")
 
 
 class ThenMemory(NamedTuple):
-    """What two controllers remember, one of which follows the other."""
+    """The memories of two controllers, one of which follows the other."""
 
     first: Any
     second: Any
@@ -40,16 +40,16 @@ class Then(Controller):
         self.seconds = jnp.asarray(errors.number("seconds", seconds, above=0.0), float)
 
     def attach(self, system: System, dt: float) -> "Then":
-        """Both, attached."""
+        """The same with both controllers attached."""
         both = (self.first.attach(system, dt), self.second.attach(system, dt))
         return eqx.tree_at(lambda one: (one.first, one.second), self, both)
 
     def init(self, observation: Observation) -> ThenMemory:
-        """What both remember; the second one begins anew until its time has come."""
+        """The memories of both; the second one begins anew until its time has come."""
         return ThenMemory(self.first.init(observation), self.second.init(observation))
 
     def __call__(self, time, observation: Observation, memory: ThenMemory):
-        """The control of the one whose turn it is."""
+        """The control of the controller whose turn it is."""
         later = time >= self.seconds - 0.5 * observation.period
         first, first_memory = self.first(time, observation, memory.first)
         second, begun = self.second(jnp.maximum(time - self.seconds, 0.0), observation, memory.second)
@@ -72,22 +72,22 @@ class Combined(Controller):
         self.controllers = controllers
 
     def attach(self, system: System, dt: float) -> "Combined":
-        """All of them, attached."""
+        """The same with all controllers attached."""
         return Combined(*(controller.attach(system, dt) for controller in self.controllers))
 
     def init(self, observation: Observation) -> tuple:
-        """What each of them remembers."""
+        """The memories of all controllers."""
         return tuple(controller.init(observation) for controller in self.controllers)
 
     def __call__(self, time, observation: Observation, memory: tuple):
-        """The sum of their controls."""
+        """The sum of the controllers' controls."""
         each = [one(time, observation, own) for one, own in zip(self.controllers, memory, strict=True)]
         values = {name: _summed(name, [getattr(control, name) for control, _ in each]) for name in _NAMES}
         return Control(**values), tuple(after for _, after in each)
 
 
 def _summed(name: str, values: list) -> Any:
-    """What several controllers set, added up; None where none of them sets it."""
+    """The sum of several controls; None for fields that none of them sets."""
     set_ = [value for value in values if value is not None]
     if len(set_) < 2:
         return set_[0] if set_ else None
@@ -100,7 +100,7 @@ def _summed(name: str, values: list) -> Any:
 
 
 def _chosen(condition, one: Control, other: Control) -> Control:
-    """One control where a condition holds, else the other; what only one of them sets is 0 in the other."""
+    """One control where a condition holds, else the other; a field that only one of them sets is 0 in the other."""
     odd = [name for name in _NO_ZERO if (getattr(one, name) is None) != (getattr(other, name) is None)]
     if odd:
         raise InputError(f"controllers that follow each other must both set {listed(odd)}, or neither of them")

@@ -35,29 +35,29 @@ class Plan(NamedTuple):
 
 
 def plan_of(q: Float[Array, "rows n 6"], dt: float) -> Plan:
-    """The rates and accelerations of coordinates that are given step by step, by central differences."""
+    """The rates and accelerations of coordinates that are known step by step, by central differences."""
     v = np.gradient(np.asarray(q), dt, axis=0)
     a = np.gradient(v, dt, axis=0)
     return Plan(*map(jnp.asarray, (q, v, a)))
 
 
 class TorqueMemory(NamedTuple):
-    """What the controller remembers, and what it did last."""
+    """The memory of the controller, and its last control."""
 
     integral: Float[Array, "n 6"]
-    """Of the errors of the coordinates [rad s, m s]."""
+    """Integral of the errors of the coordinates [rad s, m s]."""
     payload: Float[Array, ""]
-    """What the tip seems to carry [kg]."""
+    """Estimated payload at the tip [kg]."""
     q: Float[Array, "n 6"]
-    """The coordinates a step ago."""
+    """The coordinates one step ago."""
     v: Float[Array, "n 6"]
-    """Their rates a step ago."""
+    """The rates one step ago."""
     forces: Float[Array, "n 6"]
-    """Of the legs during the last step [N]."""
+    """Forces of the legs during the last step [N]."""
 
 
 class ComputedTorque(Controller):
-    """A controller that knows an arm's inverse dynamics, and finds out what its tip carries.
+    """A controller with a model of the arm's inverse dynamics, which estimates the payload at the tip.
 
     What the legs did in the last step, less what the arm by itself needed for the acceleration that followed, is what
     a mass at the tip needed: one equation per coordinate and step for one unknown, followed by normalised least mean
@@ -68,11 +68,11 @@ class ComputedTorque(Controller):
     robot: Robot | None
     """The arm as the controller knows it, its last lumped mass at the tip: the payload."""
     bandwidth: Float[Array, ""]
-    """How fast errors fade [rad/s]."""
+    """Bandwidth: the rate at which errors decay [rad/s]."""
     integral_share: Float[Array, ""]
     """The integral's gain over the cube of the bandwidth; 0 for none."""
     learning_time: Float[Array, ""]
-    """How fast the payload is learnt [s]; 0 for a controller that does not."""
+    """Time constant with which the payload is learnt [s]; 0 for a controller that does not learn it."""
 
     def __init__(
         self,
@@ -93,7 +93,7 @@ class ComputedTorque(Controller):
         self.learning_time = jnp.asarray(errors.number("learning_time", learning_time, least=0.0), float)
 
     def attach(self, system: System, dt: float) -> "ComputedTorque":
-        """The same with the system's robot where it knows none."""
+        """The same controller with the system's robot as its model, where it has none yet."""
         del dt
         if self.robot is not None:
             return self
@@ -101,7 +101,7 @@ class ComputedTorque(Controller):
         return eqx.tree_at(lambda c: c.robot, self, known, is_leaf=lambda x: x is None)
 
     def init(self, observation: Observation) -> TorqueMemory:
-        """No error yet, and nothing carried."""
+        """The memory at the start: no error, and no payload."""
         zero = jnp.zeros_like(observation.q)
         needed = self.needed(0.0, observation.q, observation.v, zero)
         hold = leg_forces(self._segments, observation.q, needed)
@@ -133,7 +133,7 @@ class ComputedTorque(Controller):
         return residual(robot, x, v, a, no_inputs(robot)).q
 
     def _learnt(self, time, observation: Observation, memory: TorqueMemory) -> Float[Array, ""]:
-        """The payload, from what the last step's forces did."""
+        """The new estimate of the payload, from the accelerations that the last step's forces caused."""
         dt = observation.period
         acceleration = (observation.v - memory.v) / dt
         alone, per_kilogram = jax.jvp(
@@ -149,7 +149,7 @@ class ComputedTorque(Controller):
 
     @property
     def _robot(self) -> Robot:
-        """The robot that it knows."""
+        """The controller's model of the robot."""
         if self.robot is None:
             raise InputError("`ComputedTorque` does not know its robot yet; call what its `attach(system, dt)` gives")
         return self.robot

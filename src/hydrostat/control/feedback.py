@@ -21,6 +21,7 @@ from jaxtyping import Array, Float
 from hydrostat.bodies import Arm
 from hydrostat.compiling import quick_jit
 from hydrostat.control.base import Controller
+from hydrostat.control.profiles import minimum_jerk
 from hydrostat.errors import InputError
 from hydrostat.lie import SE3, small
 from hydrostat.mechanics import kinematics
@@ -46,10 +47,10 @@ def holding_activations(
 ) -> Float[Array, "n m"]:
     """The activations by which muscles exert forces on the coordinates in a shape, from 0 to 1 as far as they can.
 
-    With B the forces of fully active muscles and u the ones wanted, B a = u has many solutions: the smallest one, and
+    With B the forces of fully active muscles and u the required ones, B a = u has many solutions: the smallest one, and
     with it as much of all muscles at once as changes nothing and leaves none negative, or more where `least` asks.
 
-    **Arguments:** `force`: wanted, along the coordinates; `least`: co-contraction that there is in any case.
+    **Arguments:** `force`: required, along the coordinates; `least`: smallest co-contraction.
     """
     muscles = model.muscles
     assert muscles is not None
@@ -83,7 +84,8 @@ def shape_to_point(
     """A shape whose tip is at a point: an arc, stretched or shortened a little, that starts with a bend to its side.
 
     The first guess has the chord's length and direction as if arm and arc were continuous; what is missing is made up
-    by the least changes, by Newton's method. Where the tip shall point in a direction, it is turned there bit by bit.
+    by the least changes, by Newton's method. Where a direction of the tip is prescribed, the tip is turned there bit by
+    bit.
 
     **Arguments:** `direction`: a unit vector, not opposite to the one in which the arc would end.
     """
@@ -96,8 +98,8 @@ def shape_to_point(
     far = small.norm(local) / length
     stretch = jnp.clip(_SLACK * far, *_EASY_LENGTHS)
     # sin(x) / x = chord over length, by its series: x^2 = 6 (1 - c) (1 + 3/10 (1 - c) + ...).
-    lacking = jnp.clip(1.0 - far / stretch, 0.0, 0.9)
-    half = jnp.sqrt(6.0 * lacking * (1.0 + 0.3 * lacking + 0.2 * lacking**2))
+    slack = jnp.clip(1.0 - far / stretch, 0.0, 0.9)
+    half = jnp.sqrt(6.0 * slack * (1.0 + 0.3 * slack + 0.2 * slack**2))
     middle = (jnp.cumsum(segments.length) - 0.5 * segments.length) / length
     base = jnp.where(middle <= _BASE, segments.length, 0.0)
     bend = 2.0 * half * segments.length / length + (aside - half) * base / jnp.sum(base)
@@ -111,10 +113,10 @@ def shape_to_point(
         [jnp.full(n, 0.1) if mode == "stretch" else 1.0 / segments.length**2 for mode in segments.modes], -1
     )
 
-    def towards(reached, q, wanted):
-        J = jax.jacfwd(reached)(q).reshape(len(wanted), -1)
+    def towards(reached, q, target):
+        J = jax.jacfwd(reached)(q).reshape(len(target), -1)
         JW = J * ease.reshape(-1)
-        change = small.matvec(small.inverse_positive(small.matmul(JW, J.T)), wanted - reached(q))
+        change = small.matvec(small.inverse_positive(small.matmul(JW, J.T)), target - reached(q))
         return q + small.matvec(JW.T, change).reshape(q.shape)
 
     def place(q):
@@ -127,12 +129,12 @@ def shape_to_point(
     begin = kinematics.tip_pose(arm, q).rotation[:, 2]
 
     def turned(q, share):
-        wanted = begin + share * (direction - begin)
-        wanted = wanted / small.norm(wanted)
+        tangent = begin + share * (direction - begin)
+        tangent = tangent / small.norm(tangent)
 
         def place_and_turn(q):
             T = kinematics.tip_pose(arm, q)
-            return jnp.concatenate([T.position / length, small.matvec(T.rotation.T, wanted)[:2]])
+            return jnp.concatenate([T.position / length, small.matvec(T.rotation.T, tangent)[:2]])
 
         return towards(place_and_turn, q, jnp.concatenate([point / length, jnp.zeros(2)])), None
 
@@ -141,21 +143,21 @@ def shape_to_point(
 
 
 def _check_volume_kept(arm: Arm) -> None:
-    """Refuse an arm whose radius is a coordinate: which pressure holds a shape cannot be read off the shape."""
+    """Refuse an arm whose radius is a coordinate: its shape does not determine the pressure that holds it."""
     if SWELL in arm.segments.modes:
         raise InputError("a plan needs the arm with its volume kept exactly; the segments of this one swell")
 
 
 class Course(NamedTuple):
-    """Shapes at times, gone through smoothly."""
+    """A sequence of shapes at times, with smooth transitions."""
 
     times: Float[Array, " w"]
-    """Increasing [s]; the first is the begin."""
+    """Increasing times [s]; the first is the begin."""
     shapes: Float[Array, "w n k"]
     grips: Float[Array, "w n"]
-    """Suckers that shall hold from each time on."""
+    """Grip of the suckers from each time on, 1 to hold."""
     waits: Float[Array, " w"]
-    """1 for times at which the course stands still until a sucker holds something."""
+    """Indicator of times at which the course stands still until a sucker holds something."""
 
     def at(self, time) -> tuple[Float[Array, "n k"], Float[Array, "n k"], Float[Array, " n"]]:
         """The shape, its rate and the grip at a time; before the first time, as then."""
@@ -164,7 +166,7 @@ class Course(NamedTuple):
         here = before - jnp.concatenate([before[1:], jnp.zeros(1)])  # 1 for the piece that the time is in
         span = jnp.maximum(jnp.diff(self.times, append=self.times[-1:] + 1.0), 1e-9)
         t = jnp.clip((time - self.times) / span, 0.0, 1.0)
-        pace = t**3 * (10.0 - 15.0 * t + 6.0 * t**2)
+        pace = minimum_jerk(t)
         next_ones = jnp.concatenate([self.shapes[1:], self.shapes[-1:]])
         shapes = self.shapes + pace[:, None, None] * (next_ones - self.shapes)
         rate = (30.0 * t**2 * (1.0 - t) ** 2 / span)[:, None, None] * (next_ones - self.shapes)
@@ -173,25 +175,25 @@ class Course(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A course step by step."""
+    """A course, tabulated step by step."""
 
     shape: Float[Array, "steps n k"]
     rate: Float[Array, "steps n k"]
     force: Float[Array, "steps n k"]
-    """What muscles must exert on the coordinates for the motion in still water [N per coordinate]."""
+    """Generalised forces that muscles must exert for the motion in still water [N per coordinate]."""
     grip: Float[Array, "steps n"]
     wait: Float[Array, " steps"]
 
 
 class KnownArm(NamedTuple):
-    """One arm as its controller knows it: on a body that stays, in still water."""
+    """The controller's model of one arm: on a body that stays, in still water."""
 
     robot: Robot
-    """A single arm."""
+    """The robot, a single arm."""
     water: Water | None
-    """Still; None where there is none."""
+    """The still water; None where there is none."""
     load: Float[Array, "m 6"] | None = None
-    """What acts at its places for loads, moment and force in world axes; None: nothing."""
+    """Constant loads at the robot's load places, moment and force in world axes; None where there are none."""
 
     @property
     def arm(self) -> ArmModel:
@@ -233,7 +235,7 @@ class KnownArm(NamedTuple):
 
 @quick_jit
 def tabulated(known: KnownArm, course: Course, begins: Float[Array, " steps"], dt) -> Table:
-    """A course in steps of dt [s] that begin at given times [s], with the forces that inverse dynamics needs."""
+    """A course in steps of dt [s] that begin at these times [s], with the forces of inverse dynamics."""
 
     def at(time):
         shape, rate, grip = course.at(time + dt)
@@ -246,20 +248,20 @@ def tabulated(known: KnownArm, course: Course, begins: Float[Array, " steps"], d
 
 
 class ServoMemory(NamedTuple):
-    """What a servo remembers."""
+    """The memory of a servo."""
 
     step: Float[Array, ""]
-    """Of the course."""
+    """Step of the course."""
     missing: Float[Array, "n k"]
-    """How far the arm has been behind, summed up over time [s times coordinates]."""
+    """Integral of the error of the shape over time [s times coordinates]."""
     shape: Float[Array, "n k"] | None = None
-    """The estimated shape, of a servo that smooths what it observes."""
+    """The estimated shape, for a servo that smooths its observations."""
     trust: Float[Array, ""] | None = None
-    """The share of a new sample in it."""
+    """The share of a new sample in the estimate."""
 
 
 class Servo(Controller):
-    """Follows a course of shapes by proprioception.
+    """A servo that follows a course of shapes by proprioception.
 
     Muscles exert what the planned motion needs, and draw the arm towards it by M (3 w e' + 3 w^2 e + w^3 s) with the
     arm's mass matrix M: e is how far the arm is behind the plan, s the sum of e over time. Weighed by its mass, what
@@ -273,26 +275,26 @@ class Servo(Controller):
 
     known: KnownArm
     bare: KnownArm
-    """The same arm with nothing but its mass, and that of the water it carries along."""
+    """The same arm without loads and surroundings, for its mass matrix and that of the water it carries along."""
     table: Table
     rate: Float[Array, ""]
-    """w, how fast errors fade [1/s]."""
+    """Bandwidth w: the rate at which errors decay [1/s]."""
     stiffen: Float[Array, " n"]
     """Co-contraction of every segment."""
     most: Float[Array, "n k"]
-    """The largest sum."""
+    """Bound of the integral of the error."""
     suckers: bool = eqx.field(static=True, default=True)
     """Whether the arm has suckers."""
     smoothing: Float[Array, ""] | None = None
     """The time constant T of the estimated shape [s]; None where the observed one is taken as it is."""
 
     def init(self, observation: Observation) -> ServoMemory:
-        """Nothing is missing."""
+        """The memory at the start: no error."""
         own = (None, None) if self.smoothing is None else (observation.q, jnp.ones(()))
         return ServoMemory(jnp.zeros(()), jnp.zeros_like(observation.q), *own)
 
     def _estimated(self, observation: Observation, memory: ServoMemory) -> tuple:
-        """The shape, as the servo takes it to be, and the share of the new sample in it."""
+        """The servo's estimate of the shape, and the share of the new sample in it."""
         if self.smoothing is None or memory.shape is None or memory.trust is None:
             return observation.q, None
         expected = memory.shape + observation.period * observation.v

@@ -16,11 +16,11 @@ from hydrostat.sensing import Observation, observe
 from hydrostat.system import Control, System
 
 Function = Callable[[float, Observation], Control]
-"""From the time [s] and an observation made of NumPy arrays to a control."""
+"""A function from the time [s] and an observation made of NumPy arrays to a control."""
 
 
 def controller(rate: float = 500.0) -> Callable[[Function], "FunctionController"]:
-    """A decorator that makes a controller of a plain Python function, called so many times a second [1/s].
+    """A decorator that makes a controller of a plain Python function, which is called at a rate [1/s].
 
         @hydrostat.controller(rate=500)
         def push(time, observation):
@@ -45,7 +45,7 @@ class FunctionController(Recipe):
 
     function: Function = eqx.field(static=True)
     period: float = eqx.field(static=True)
-    """From one call to the next [s]."""
+    """Period of the calls [s]."""
 
     def attach(self, system: System, dt: float) -> Controller:
         """The controller that calls the function; it is called once with the system at rest, to learn what it sets."""
@@ -58,14 +58,14 @@ class FunctionController(Recipe):
 
 
 class CallbackController(Controller):
-    """Calls a Python function in every step."""
+    """A controller that calls a Python function in every step."""
 
     function: Function = eqx.field(static=True)
     shapes: Any = eqx.field(static=True)
-    """Of the control that the function gives."""
+    """The shapes of the control that the function returns."""
 
     def __call__(self, time, observation: Observation, memory):
-        """What the function says."""
+        """The control that the function returns."""
         return self._call(jnp.asarray(time, float), observation), memory
 
     def _call(self, time, observation: Observation) -> Control:
@@ -92,7 +92,7 @@ class CallbackController(Controller):
 
 
 def _called(function: Function, time: float, observation: Observation) -> Control:
-    """The function's answer to NumPy arrays."""
+    """The function's result for NumPy arrays."""
     control = function(time, jax.tree.map(np.asarray, observation))
     if not isinstance(control, Control):
         raise InputError(f"a controller must give a `Control`; got {shown(control)}")

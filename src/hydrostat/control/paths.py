@@ -1,20 +1,20 @@
-"""Paths for the tip of an arm: curves over 0 ... 1, their pace, and a user's own from a file."""
+"""Paths for the tip of an arm: curves over 0 ... 1, their pace, and curves read from a file."""
 
-import csv
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 from scipy.interpolate import make_interp_spline
 from scipy.spatial import KDTree
 
+from hydrostat.control.profiles import minimum_jerk
 from hydrostat.errors import InputError, shown
+from hydrostat.tables import read_table
 
 _TURN = 2.0 * np.pi
 _FARTHEST = 1e4  # m: beyond it a number is a slip of the pen
 
 Curve = Callable[[np.ndarray], np.ndarray]
-"""Points (m, 3) [m] for parameters (m,) from 0 to 1."""
+"""A function from parameters (m,) from 0 to 1 to points (m, 3) [m]."""
 
 
 def _curve(x, y, z) -> Curve:
@@ -28,7 +28,7 @@ PAPER_PATHS: dict[str, Curve] = {
     "reach": _curve(lambda t: 3 * np.exp(t) - 5, lambda t: 0.5 * np.cos(_TURN * t), lambda t: 1 + 6 * t),
     "fetch": _curve(lambda t: 3 * np.exp(1 - t) - 2, lambda t: 2 * np.cos(_TURN * (1 - t)), lambda t: 2 + 6 * (1 - t)),
 }
-"""Lafmejani et al. 2020, equations 26 to 30."""
+"""The paths of Lafmejani et al. 2020, equations 26 to 30."""
 
 
 def read_points(path: str, least: int = 1) -> np.ndarray:
@@ -36,45 +36,18 @@ def read_points(path: str, least: int = 1) -> np.ndarray:
 
     **Arguments:** `least`: how many points there must be.
     """
-    name = f"curve file {shown(path)}"
-    try:
-        with Path(path).open(newline="", encoding="utf-8") as file:
-            reader = csv.reader(file)
-            rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise InputError(f"{name} could not be read: {reason}") from None
-    except csv.Error as error:
-        raise InputError(f"{name} could not be read as CSV: {error}") from None
-    points = []
-    for index, (number, row) in enumerate(rows):
-        try:
-            x, y, z = map(float, row)
-        except ValueError:
-            if index == 0 and not any(_is_number(cell) for cell in row):  # a line of names
-                continue
+    name, points = f"curve file {shown(path)}", []
+    for number, text, values in read_table(path, name, 3, "three numbers x, y, z"):
+        if not all(abs(value) <= _FARTHEST for value in values):  # also where one is not a number
             raise InputError(
-                f"line {number} of {name} must be three numbers x, y, z; got {shown(','.join(row))}"
-            ) from None
-        if not all(abs(value) <= _FARTHEST for value in (x, y, z)):  # also where one is not a number
-            raise InputError(
-                f"line {number} of {name} must be three finite numbers of at most {_FARTHEST:g} m; "
-                f"got {shown(','.join(row))}"
+                f"line {number} of {name} must be three finite numbers of at most {_FARTHEST:g} m; got {text}"
             )
-        points.append((x, y, z))
+        points.append(values)
     if len(points) < least:
         raise InputError(
             f"{name} must hold {'points' if least == 1 else f'at least {least} points'} x, y, z; it holds {len(points)}"
         )
     return np.array(points)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def curve_through(points: np.ndarray) -> Curve:
@@ -94,9 +67,8 @@ def curve_through(points: np.ndarray) -> Curve:
 
 
 def smooth_pace(times: np.ndarray, duration: float) -> np.ndarray:
-    """How far along a path one is, from 0 to 1, starting and ending at rest and without acceleration."""
-    t = np.clip(np.asarray(times) / duration, 0.0, 1.0)
-    return t**3 * (10.0 - 15.0 * t + 6.0 * t**2)
+    """The fraction of a path at times [s], by the minimum-jerk time law of a duration [s]."""
+    return minimum_jerk(np.clip(np.asarray(times) / duration, 0.0, 1.0))
 
 
 def distances_to(curve: Curve, points: np.ndarray, pieces: int = 4000) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Time laws from rest to rest: how far along its path a movement is at a moment."""
+"""Time laws from rest to rest: the fraction of a path that is done at a time."""
 
 from dataclasses import dataclass
 from math import sqrt
@@ -9,19 +9,19 @@ from scipy.interpolate import PPoly
 
 @dataclass(frozen=True)
 class Profile:
-    """A smooth way from 0 at time 0 to 1 at time `duration`, made of polynomial phases."""
+    """A smooth time law from 0 at time 0 to 1 at time `duration`, made of polynomial phases."""
 
     duration: float
-    """[s]"""
+    """Duration [s]."""
     phases: PPoly
 
     def __call__(self, times: np.ndarray, derivative: int = 0) -> np.ndarray:
-        """The fraction done at given times [s], or one of its time derivatives; constant before and after."""
+        """The fraction done at times [s], or one of its time derivatives; constant before and after."""
         return self.phases(np.clip(times, 0.0, self.duration), derivative)
 
     @staticmethod
     def from_jerks(durations: list[float], jerks: list[float], accelerations: list[float]) -> "Profile":
-        """The profile of phases that start with the given accelerations and have constant jerks."""
+        """The profile of phases that start with these accelerations and have constant jerks."""
         kept = [phase for phase in zip(durations, jerks, accelerations, strict=True) if phase[0] > 0.0]
         coefficients, position, speed = [], 0.0, 0.0
         for time, jerk, acceleration in kept:
@@ -34,10 +34,19 @@ class Profile:
         return Profile(float(ends[-1]), PPoly(scaled, ends))
 
     def stretched(self, duration: float) -> "Profile":
-        """The same way in more time; speeds fall with its ratio, accelerations with its square, jerks with its cube."""
+        """The same profile stretched in time; speeds fall with the ratio, accelerations with its square, jerks with its
+        cube."""
         slower = self.duration / duration
         powers = slower ** np.arange(3, -1, -1)
         return Profile(duration, PPoly(self.phases.c * powers[:, None], self.phases.x / slower))
+
+
+def minimum_jerk(t):
+    """The minimum-jerk time law: the fraction of a path at a fraction t of its duration, 0 to 1.
+
+    It starts and ends at rest and without acceleration (Flash and Hogan 1985).
+    """
+    return t**3 * (10.0 - 15.0 * t + 6.0 * t**2)
 
 
 def trapezoid(max_speed: float, max_acceleration: float) -> Profile:
@@ -51,7 +60,7 @@ def trapezoid(max_speed: float, max_acceleration: float) -> Profile:
 def scurve(max_speed: float, max_acceleration: float, max_jerk: float) -> Profile:
     """The fastest profile of bounded speed [1/s], acceleration [1/s^2] and jerk [1/s^3]: seven phases."""
     full = max_acceleration**2 / max_jerk  # the least speed at whose ramp the acceleration limit is reached
-    # The highest speed that half the way allows, with and without a phase of constant acceleration.
+    # The highest speed that half the path allows, with and without a phase of constant acceleration.
     peak = (sqrt(full**2 + 4.0 * max_acceleration) - full) / 2.0
     if peak < full:
         peak = (max_jerk / 4.0) ** (1.0 / 3.0)

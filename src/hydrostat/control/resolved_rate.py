@@ -1,4 +1,4 @@
-"""Resolved-rate control of a chain of platforms: the rates of all legs that move the tip as wanted.
+"""Resolved-rate control of a chain of platforms: the rates of all legs for a desired velocity of the tip.
 
 Of all leg rates that give the tip its velocity the smallest are taken, which is the pseudo-inverse of the tip's
 Jacobian. What is left free serves tasks of lower priority, which never disturb the tip: keeping clear of an obstacle,
@@ -39,27 +39,27 @@ _JOINT_SPEED = 2.0  # of a joint in any direction, over the fastest rate of a le
 _RATE_SHARE = 0.999  # of the fastest rate that is used: it is met to some 1e-4
 _NOTHING = 1e-12
 _ACTIVE_SETS = 4
-_FASTEST_WISH = 2.0  # share of a tick's error in the arm's straightness that a wish may undo, an upper bound
+_FASTEST_POSTURE = 2.0  # share of a tick's error in the arm's straightness that a posture task may undo, an upper bound
 
 
 class Posture(NamedTuple):
-    """What the arm does with the freedom that the tip leaves: return to its rest shape."""
+    """The secondary task of posture: the arm returns to its rest shape, as far as the tip's task leaves it free."""
 
     bend_gain: Float[Array, ""]
-    """How fast rotations of segments fade [1/s]; alone, it favours elongation."""
+    """Rate at which rotations of segments decay [1/s]; alone, it favours elongation."""
     length_gain: Float[Array, ""]
-    """How fast displacements of segments fade [1/s]; alone, it favours bending."""
+    """Rate at which displacements of segments decay [1/s]; alone, it favours bending."""
 
 
 class Obstacle(NamedTuple):
-    """A ball that the arm keeps clear of, where its tip does not force it."""
+    """A ball that the arm keeps clear of, as far as the tip's task leaves it free."""
 
     centre: Float[Array, " 3"]
     radius: Float[Array, ""]
     margin: Float[Array, ""]
     """Clearance that is kept [m]."""
     gain: Float[Array, ""]
-    """How fast the clearance beyond the margin may be used up [1/s]."""
+    """Rate at which clearance beyond the margin may be used up [1/s]."""
 
 
 class Law(eqx.Module):
@@ -70,51 +70,51 @@ class Law(eqx.Module):
     posture: Posture | None = None
     obstacle: Obstacle | None = None
     legs: Legs | None = None
-    """The limits in force; None for legs without any, as in the paper."""
+    """The limits in force; None for legs without limits, as in the paper."""
     frozen: Bool[Array, " n"] | None = None
-    """Segments that do not move."""
+    """Indices of segments that do not move."""
     orient: bool = eqx.field(static=True, default=False)
     """Whether the tip's orientation is controlled as well as its position."""
 
 
 Ask = Callable[[SE3], Float[Array, " m"]]
-"""The tip velocity that is wanted with the tip where it is: 3 numbers, or 6 where its orientation counts."""
+"""The desired velocity of the tip as a function of its pose: 3 numbers, or 6 where its orientation counts."""
 
 
 class Own(NamedTuple):
-    """What a segment knows by itself."""
+    """A segment's own part of the law."""
 
     S: Float[Array, "*batch 6 6"]
-    """How readily it moves: relative twist per wrench that asks for it."""
-    wish: Float[Array, "*batch 6"]
-    """The relative twist that its posture asks for."""
+    """Mobility: relative twist per wrench."""
+    posture_twist: Float[Array, "*batch 6"]
+    """The relative twist of the segment's posture task."""
 
 
 class Rates(NamedTuple):
-    """What the law asks of each segment."""
+    """The twists of all segments that the law commands."""
 
     twist: Float[Array, "n 6"]
     """Relative twists of the plates, (angular, linear) in the axes of their lower plates."""
     T_world_tip: SE3
-    """Where the tip is."""
+    """Pose of the tip."""
 
 
 def local(segment: StewartSegment, legs: Legs | None, frozen, posture: Posture | None, T: SE3) -> Own:
-    """What segments know by themselves, for any batch."""
+    """The segments' own parts of the law, for any batch."""
     S = small.inverse_positive(_cost(segment, legs, T), mended=False)
-    wish = jnp.zeros((*T.position.shape[:-1], 6))
+    posture_twist = jnp.zeros((*T.position.shape[:-1], 6))
     if posture is not None:
-        wish = -jnp.concatenate(
+        posture_twist = -jnp.concatenate(
             [posture.bend_gain * _turn(T.rotation), posture.length_gain * (T.position - segment.rest)], -1
         )
     if frozen is not None:
         S = jnp.where(frozen[..., None, None], 0.0, S)
-        wish = jnp.where(frozen[..., None], 0.0, wish)
-    return Own(S, wish)
+        posture_twist = jnp.where(frozen[..., None], 0.0, posture_twist)
+    return Own(S, posture_twist)
 
 
 def _cost(segment: StewartSegment, legs: Legs | None, T: SE3) -> Float[Array, "*batch 6 6"]:
-    """What a relative twist costs a segment, a quadratic form.
+    """The cost of a relative twist of a segment, a quadratic form.
 
     Without limits it is the sum of the squared leg rates, whose least gives the pseudo-inverse of the tip's Jacobian.
     That measure makes flat segments move the more the flatter they are, until they fold. So with limits in force a
@@ -147,7 +147,7 @@ def _turn(R: Float[Array, "*batch 3 3"]) -> Float[Array, "*batch 3"]:
 
 
 def _excess(value, begin: float, end: float):
-    """0 up to `begin`, 1 at `end`, smoothly, and more beyond."""
+    """A ramp that is 0 up to `begin`, 1 at `end`, smooth, and more beyond."""
     share = jnp.maximum((value - begin) / (end - begin), 0.0)
     return share * share
 
@@ -155,7 +155,7 @@ def _excess(value, begin: float, end: float):
 def limited(segment: StewartSegment, legs: Legs | None, T: SE3, twist: Float[Array, "*batch 6"], dt):
     """Twists shortened so that no leg is too fast or runs into an end of its stroke, and no plate into its base.
 
-    First by the rates at the tick's begin, then by where the tick would end, which is looked at twice. For that to be
+    First by the rates at the tick's begin, then by where the tick would end, which is computed twice. For that to be
     enough, no joint moves much faster in any direction than a leg may.
     """
     if legs is None:
@@ -183,37 +183,37 @@ def limited(segment: StewartSegment, legs: Legs | None, T: SE3, twist: Float[Arr
 
 
 def _fitting(used, allowed):
-    """By how much something must be scaled to fit; 1 where it does."""
+    """The factor by which a quantity must be scaled to fit; 1 where it does."""
     return jnp.where(used > allowed, allowed / jnp.maximum(used, _NOTHING), 1.0)
 
 
 class Call(NamedTuple):
-    """What the tip asks of all segments."""
+    """The tip's demand on all segments."""
 
     wrench: Float[Array, " m"]
-    """At the tip, in world axes."""
+    """Wrench at the tip, in world axes."""
     share: Float[Array, ""]
-    """How much of their wishes the segments may follow."""
+    """Share of their posture tasks that the segments may follow."""
 
 
 def ease(law: Law) -> Float[Array, ""]:
-    """How readily the straight arm's tip moves along its axis: what damping is measured by, a constant of the arm."""
+    """The axial mobility of the straight arm's tip, by which damping is measured: a constant of the arm."""
     if law.legs is None:
         square = jnp.mean(law.segments.leg_lengths(rest_poses(law.segments)) ** 2, -1) / law.segments.length**2
         return jnp.sum(square) / 6.0
     return jnp.sum(law.segments.length)
 
 
-def call(gram: Float[Array, "m m"], turns, wanted: Float[Array, " m"], drift: Float[Array, " m"], scale, dt) -> Call:
-    """The call that gives the tip its wanted velocity while the segments' wishes would let it drift.
+def call(gram: Float[Array, "m m"], turns, desired: Float[Array, " m"], drift: Float[Array, " m"], scale, dt) -> Call:
+    """The call that gives the tip its desired velocity while the segments' posture tasks would let it drift.
 
     Damped least squares: 1 / |inverse| is a lower bound of the smallest eigenvalue. Above a threshold there is no
     damping at all; below, it grows smoothly, and the tip gives up what would take extreme rates.
 
-    Wishes that the tip holds up are like a tension in the arm, which straightens it at a rate of up to its size times
-    the readiness to turn; where a tick is too long for that rate, the wishes are followed more slowly.
+    Posture tasks that the tip holds up act as a tension in the arm, which straightens it at a rate of up to its size
+    times the angular mobility; where a tick is too long for that rate, the tasks are followed more slowly.
 
-    **Arguments:** `turns`: the sum of the segments' readiness to turn, the trace of S's angular block; `scale`: what
+    **Arguments:** `turns`: the sum of the segments' angular mobilities, the traces of S's angular block; `scale`: what
     `ease` gives.
     """
     eye = jnp.eye(gram.shape[-1])
@@ -225,8 +225,8 @@ def call(gram: Float[Array, "m m"], turns, wanted: Float[Array, " m"], drift: Fl
     holding = small.matvec(inverse, drift)
     moves = gram[-1, -1] + gram[-2, -2] + gram[-3, -3]
     rate = small.norm(holding[-3:]) * jnp.sqrt(jnp.maximum(turns * moves, 0.0))
-    share = jnp.minimum(1.0, _FASTEST_WISH / jnp.maximum(rate * dt, _NOTHING))
-    return Call(small.matvec(inverse, wanted) - share * holding, share)
+    share = jnp.minimum(1.0, _FASTEST_POSTURE / jnp.maximum(rate * dt, _NOTHING))
+    return Call(small.matvec(inverse, desired) - share * holding, share)
 
 
 def plates(law: Law, T: SE3) -> SE3:
@@ -257,19 +257,8 @@ def tip_rows(T_world: SE3, orient: bool) -> Float[Array, "n m 6"]:
     return jnp.concatenate([jnp.concatenate([R, jnp.zeros_like(R)], -1), rows], -2)
 
 
-def tip_leg_jacobian(law: Law, T: SE3) -> Float[Array, "6 n 6"]:
-    """The tip's angular velocity and velocity in world axes per rate of every leg, while the radial joints hold still.
-
-    Each block is the chain's effect of a relative twist times the inverse of the segment's own leg Jacobian.
-    """
-    rows = tip_rows(plates(law, T), orient=True)
-    G = law.segments.leg_jacobian(T)
-    blocks = jnp.linalg.solve(jnp.swapaxes(G, -1, -2), jnp.swapaxes(rows, -1, -2))
-    return jnp.moveaxis(jnp.swapaxes(blocks, -1, -2), 0, 1)
-
-
 def central_rates(law: Law, T: SE3, ask: Ask, dt, scale=None) -> Rates:
-    """The relative twists of all segments for a wanted velocity of the tip, computed in one place.
+    """The relative twists of all segments for a desired velocity of the tip, computed centrally.
 
     **Arguments:** `scale`: what `ease` gives, where it is known already.
     """
@@ -279,24 +268,24 @@ def central_rates(law: Law, T: SE3, ask: Ask, dt, scale=None) -> Rates:
     A = tip_rows(T_world, law.orient)
     SA = small.matmul(own.S, jnp.swapaxes(A, -1, -2))
     gram = jnp.sum(small.matmul(A, SA), 0)
-    drift = jnp.sum(small.matvec(A, own.wish), 0)
+    drift = jnp.sum(small.matvec(A, own.posture_twist), 0)
     turns = jnp.sum(own.S[:, 0, 0] + own.S[:, 1, 1] + own.S[:, 2, 2])
     asked = call(gram, turns, ask(T_world[-1]), drift, scale, dt)
-    twist = asked.share * own.wish + small.matvec(SA, asked.wrench[None])
+    twist = asked.share * own.posture_twist + small.matvec(SA, asked.wrench[None])
     if law.obstacle is not None:
         twist = _kept_clear(law.obstacle, law.segments, T, T_world, own, A, SA, gram, twist)
     return Rates(limited(law.segments, law.legs, T, twist, dt), T_world[-1])
 
 
 class Clearance(NamedTuple):
-    """How near each segment's strut comes to the middle of an obstacle."""
+    """The clearance of each segment's strut from the middle of an obstacle."""
 
     distance: Float[Array, " n"]
-    """Between the surfaces [m]."""
+    """Distance between the surfaces [m]."""
     away: Float[Array, "n 3"]
     """Unit vector from the obstacle to the nearest point of the strut."""
     place: Float[Array, " n"]
-    """Where on the strut that is, from 0 at the lower plate to 1 at the upper one."""
+    """Fraction of the strut at which the nearest point is, from 0 at the lower plate to 1 at the upper one."""
 
 
 def clearance(obstacle: Obstacle, segments: StewartSegment, T: SE3, T_world: SE3) -> Clearance:
@@ -311,7 +300,7 @@ def clearance(obstacle: Obstacle, segments: StewartSegment, T: SE3, T_world: SE3
 
 
 def _kept_clear(obstacle: Obstacle, segments, T, T_world, own: Own, A, SA, gram, twist):
-    """The twists with the tip's motion unchanged and no segment nearing the obstacle faster than allowed.
+    """The twists with the tip's motion unchanged and no segment approaching the obstacle faster than allowed.
 
     Segments that would are a task of their own, projected into what the tip leaves free; posture gets the rest. The
     rings' own growth is not counted.
@@ -348,8 +337,8 @@ def _kept_clear(obstacle: Obstacle, segments, T, T_world, own: Own, A, SA, gram,
     return twist + jnp.einsum("ina,i->na", SB, jnp.maximum(push, 0.0))
 
 
-def wanted_velocity(law: Law, T_world_tip: SE3, goal: SE3, forward: Float[Array, " 6"], gain) -> Float[Array, " m"]:
-    """The tip velocity that follows a goal: its own velocity, and the error's decay at `gain` [1/s]."""
+def desired_velocity(law: Law, T_world_tip: SE3, goal: SE3, forward: Float[Array, " 6"], gain) -> Float[Array, " m"]:
+    """The tip velocity that follows a goal: the goal's own velocity, and the error's decay at `gain` [1/s]."""
     linear = forward[3:] + gain * (goal.position - T_world_tip.position)
     if not law.orient:
         return linear

@@ -1,4 +1,4 @@
-"""Finding the configuration for a wanted shape: a pose of the tip, or a curve in space."""
+"""Inverse kinematics: the configuration for a target pose of the tip, or for a curve in space."""
 
 from typing import NamedTuple
 
@@ -25,21 +25,21 @@ _REACHED = 1e-6  # of the arm's length, and radians: below, a target counts as r
 
 
 class PoseFit(NamedTuple):
-    """The configuration found for a tip pose."""
+    """The configuration for a pose of the tip."""
 
     q: np.ndarray
     bend: np.ndarray
     """Bend vectors (n, 2) [rad]."""
     miss: float
-    """Distance left between the tip and its target [m]."""
+    """Distance between the tip and its target [m]."""
     turn: float
-    """Angle left between the tip's orientation (or direction) and the wanted one [rad]; 0 where none was asked for."""
+    """Angle between the tip's orientation (or direction) and its target [rad]; 0 where none was prescribed."""
     reachable: bool
-    """Whether the target was met; if not, this is the nearest that the arm comes."""
+    """Whether the target was reached; if not, this is the nearest that the arm comes."""
 
 
 class CurveFit(NamedTuple):
-    """The configuration found for a curve."""
+    """The configuration for a curve."""
 
     q: np.ndarray
     bend: np.ndarray
@@ -61,7 +61,7 @@ def configuration(arm: Arm, bend: Float[Array, "n 2"]) -> Float[Array, "n k"]:
 
 
 def fit_pose(arm: Arm, T_world_target: SE3, match: str = "pose", bend_limit: float = 2.967, seed: int = 0) -> PoseFit:
-    """The configuration whose tip has a wanted pose, or comes nearest to it.
+    """The configuration whose tip has a target pose, or comes nearest to it.
 
     **Arguments:** `match`: what counts: pose (position and orientation), direction (position and the tip's tangent) or
     position; `bend_limit`: largest bend of a segment [rad]; `seed`: of the first guesses, of which the best end wins.
@@ -102,7 +102,7 @@ def _fit_pose(arm, T_world_target, starts, bend_limit, match):
 
 
 def _turn_left(T_world_tip: SE3, T_world_target: SE3, match: str) -> Float[Array, " m"]:
-    """What is left of the orientation: a rotation vector, a vector between directions, or nothing."""
+    """The error of the orientation: a rotation vector, a vector between directions, or nothing."""
     if match == "pose":
         return so3.log(small.matmul(jnp.swapaxes(T_world_target.rotation, -1, -2), T_world_tip.rotation))
     if match == "direction":
@@ -111,7 +111,7 @@ def _turn_left(T_world_tip: SE3, T_world_target: SE3, match: str) -> Float[Array
 
 
 def fit_curve(arm: Arm, points: np.ndarray, bend_limit: float = 2.967) -> CurveFit:
-    """The configuration whose axis lies closest to a curve given by points, (m, 3) in the world [m], from base to tip.
+    """The configuration whose axis lies closest to a curve through points, (m, 3) in the world [m], from base to tip.
 
     Unknown are the bends and, for each point, how far along the arm it lies: so the points need not be evenly spaced,
     and a curve that the arm can take is met exactly. Points beyond the arm's length are left out and said.

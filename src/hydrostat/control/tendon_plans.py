@@ -1,6 +1,6 @@
-"""Which tensions bring a limb's tip to a place and make it look at a point, at rest and under the limb's weight.
+"""Tensions that bring a limb's tip to a place and point it at a target, at rest and under the limb's weight.
 
-The limb rests where its equilibrium is, q(T), so that what is asked of the tip is a function of the tensions alone.
+The limb rests at its equilibrium q(T), so that the errors of the task are functions of the tensions alone.
 Its derivative is exact: dq/dT = -K^-1 J^T with the whole stiffness K at the equilibrium, weight and tensions included,
 and the change J of the tendons' lengths. Each step of Gauss and Newton is a small problem of tensions that do not push.
 """
@@ -19,9 +19,9 @@ from hydrostat.compiling import quick_jit
 from hydrostat.errors import UnsolvedError
 from hydrostat.lie import SE3, small
 from hydrostat.mechanics import kinematics
-from hydrostat.mechanics.pull import wire_lengths
 from hydrostat.mechanics.robot import Robot, no_inputs
 from hydrostat.mechanics.statics import at_rest, equilibrium
+from hydrostat.mechanics.wires import wire_lengths
 
 _MOST_STEPS = 60
 _LARGEST_STEP = 0.5  # N: what one step may change a tension by
@@ -29,16 +29,16 @@ _CONVERGED = 1e-7  # N
 
 
 class TipTask(eqx.Module):
-    """What is asked of a tip: to be at a place, to look at a point, both or either."""
+    """The task of a tip: to be at a place, to point at a target, or both."""
 
     place: Float[Array, " 3"]
-    """[m]"""
+    """Place of the tip [m]."""
     look_at: Float[Array, " 3"]
-    """[m]"""
+    """Target that the tip points at [m]."""
     place_counts: Float[Array, " 3"]
     """Weight of each component of the miss over the limb's length; 0 for one that is free."""
     look_counts: Float[Array, ""]
-    """Weight of the angle between the tip's direction and where the point is [rad]; 0 where it may look anywhere."""
+    """Weight of the angle between the tip's direction and the target [rad]; 0 where the direction is free."""
 
     def __init__(self, place=None, look_at=None, place_counts: ArrayLike = 1.0, look_counts: ArrayLike = 1.0):
         self.place = jnp.zeros(3) if place is None else jnp.asarray(place, float)
@@ -47,29 +47,29 @@ class TipTask(eqx.Module):
         self.look_counts = jnp.asarray(0.0 if look_at is None else look_counts, float)
 
     def residual(self, T_world_tip: SE3, length) -> Float[Array, " 6"]:
-        """What is left to do."""
+        """The weighted errors of the task."""
         miss = self.place_counts * (T_world_tip.position - self.place) / length
         return jnp.concatenate([miss, self.look_counts * off_axis(T_world_tip, self.look_at)])
 
 
 class TendonPlan(NamedTuple):
-    """Tensions, and where a limb rests under them."""
+    """Tensions, and the equilibrium of a limb under them."""
 
     tension: np.ndarray
-    """[N]"""
+    """Tension of every tendon [N]."""
     q: np.ndarray
     lengths: np.ndarray
-    """Of the tendons [m]."""
+    """Lengths of the tendons [m]."""
     sensitivity: np.ndarray
-    """Of the coordinates to the tensions, dq/dT, (n, k, w)."""
+    """Sensitivity of the coordinates to the tensions, dq/dT, (n, k, w)."""
     miss: float
     """Distance of the tip from its place [m], in the components that count."""
     turn: float
-    """Angle between the tip's direction and where it shall look [rad]; 0 where it may look anywhere."""
+    """Angle between the tip's direction and its target [rad]; 0 where the direction is free."""
 
 
 def off_axis(T_world_tip: SE3, point: Float[Array, " 3"]) -> Float[Array, " 3"]:
-    """Where a point is seen from a tip that looks along its z, less where it would be in the middle of the picture."""
+    """The direction of a point in the frame of a tip, less that of its z axis: zero where the tip points at it."""
     seen = small.matvec(T_world_tip.rotation.T, point - T_world_tip.position)
     return seen / small.norm(seen) - jnp.array([0.0, 0.0, 1.0])
 
@@ -77,7 +77,7 @@ def off_axis(T_world_tip: SE3, point: Float[Array, " 3"]) -> Float[Array, " 3"]:
 def plan_tension(
     robot: Robot, task: TipTask, start: ArrayLike, *, least: float = 0.0, effort: float = 1e-3
 ) -> TendonPlan:
-    """The tensions at which a limb rests with its tip as asked, or as near to it as it comes.
+    """The tensions at which a limb rests with its tip as the task says, or as near to it as possible.
 
     **Arguments:** `start`: tensions to start from [N]; `least`: that every tendon keeps, so that none goes slack [N];
     `effort`: weight of a newton, so that of many solutions a small one is taken.
@@ -98,14 +98,14 @@ def plan_tension(
 
 
 def rest_under(robot: Robot, tension, q=None) -> TendonPlan:
-    """Where a limb rests under given tensions [N]."""
+    """The equilibrium of a limb under tensions [N]."""
     tension = jnp.asarray(tension, float)
     q = equilibrium(robot, no_inputs(robot)._replace(wires=tension), q).q
     return _planned(robot, TipTask(), q, tension)
 
 
 def _planned(robot: Robot, task: TipTask, q, tension) -> TendonPlan:
-    """The plan that tensions are."""
+    """The plan of these tensions."""
     lengths, S, tip = _rests(robot, q, tension)
     counts = np.asarray(task.place_counts) > 0.0
     miss = np.linalg.norm(np.where(counts, np.asarray(tip.position - task.place), 0.0))
@@ -121,11 +121,11 @@ def _rests(robot: Robot, q, tension):
 
 
 def sensitivity(robot: Robot, q, tension) -> Float[Array, "n k w"]:
-    """dq/dT of the equilibrium that a limb is in: -K^-1 J^T."""
-    given, size = no_inputs(robot)._replace(wires=tension), q.size
+    """The derivative dq/dT of a limb's equilibrium: -K^-1 J^T."""
+    inputs, size = no_inputs(robot)._replace(wires=tension), q.size
 
     def unbalanced(x):
-        found = at_rest(robot, x.reshape(q.shape), given)
+        found = at_rest(robot, x.reshape(q.shape), inputs)
         assert isinstance(found, Array)  # of one arm
         return found.ravel()
 
@@ -136,7 +136,7 @@ def sensitivity(robot: Robot, q, tension) -> Float[Array, "n k w"]:
 
 @quick_jit
 def _normal_equations(robot: Robot, task: TipTask, q, tension, least, effort):
-    """The least squares of what is left to do and of the effort, over the tensions above the least."""
+    """The least squares of the task's errors and of the effort, over tensions above the least."""
     length = jnp.sum(robot.arm.segments.length)
 
     def left(q):

@@ -1,4 +1,4 @@
-"""Tendons that hold a planned tension and length, with what a limb's sensors ask for on top.
+"""A servo of tendons that follows planned tensions and lengths, with corrections from a limb's sensors.
 
 A motor that knows the length l of its tendon, and how fast it changes, pulls with
 
@@ -6,7 +6,7 @@ A motor that knows the length l of its tendon, and how fast it changes, pulls wi
 
 The plan is where the limb rests: `control.tendon_plans` says under which tensions that is. The spring k and the damper
 c act where they measure, so that they only take energy from a limb that swings, whatever is not known of it. u is slow,
-and comes from what the tip sees or feels. Of the rates, what the tendons round a segment have in common is stretch, the
+and comes from sensors at the tip. Of the rates, what the tendons round a segment have in common is stretch, the
 rest is bend; a limb that bends is slow and wants much damping, its thin end is light along the axis and bears little.
 """
 
@@ -20,27 +20,28 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from hydrostat.control.base import Controller
+from hydrostat.control.profiles import minimum_jerk
 from hydrostat.control.tendon_plans import off_axis, rest_under
 from hydrostat.lie import SE3
 from hydrostat.mechanics import kinematics
-from hydrostat.mechanics.pull import wire_lengths
 from hydrostat.mechanics.robot import Robot
+from hydrostat.mechanics.wires import wire_lengths
 from hydrostat.sensing import Observation
 from hydrostat.system import Control
 
 
 class TendonCourse(eqx.Module):
-    """A limb's tendons over time, from rest to rest: what they pull with and how long they are."""
+    """The tensions and lengths of a limb's tendons over time, from rest to rest."""
 
     times: Float[Array, " m"]
-    """[s]"""
+    """Times [s]."""
     tension: Float[Array, "m w"]
-    """[N]"""
+    """Tensions [N]."""
     lengths: Float[Array, "m w"]
-    """[m]"""
+    """Lengths [m]."""
 
     def at(self, time) -> tuple[Float[Array, " w"], Float[Array, " w"]]:
-        """Tensions and lengths at a time, between its knots in proportion."""
+        """The tensions and lengths at a time, interpolated linearly between knots."""
         row = jnp.clip(jnp.searchsorted(self.times, time) - 1, 0, len(self.times) - 2)
         start, end = self.times[row], self.times[row + 1]
         share = jnp.clip((time - start) / (end - start), 0.0, 1.0)
@@ -56,8 +57,7 @@ def make_course(robot: Robot, waypoints, knots: int = 9) -> TendonCourse:
     for (start, first), (end, second) in pairwise(waypoints):
         for s in np.arange(1, knots + 1) / knots:
             times.append(start + s * (end - start))
-            smooth = s**3 * (10.0 - 15.0 * s + 6.0 * s * s)
-            tensions.append(np.asarray(first) + smooth * (np.asarray(second) - np.asarray(first)))
+            tensions.append(np.asarray(first) + minimum_jerk(s) * (np.asarray(second) - np.asarray(first)))
     plan = rest_under(robot, tensions[0])
     lengths = [plan.lengths]
     for tension in tensions[1:]:
@@ -70,14 +70,14 @@ class TendonServo(Controller):
     """The motors of one limb's tendons, which follow a course."""
 
     robot: Robot
-    """The limb as its motors know it: its geometry."""
+    """The motors' model of the limb: its geometry."""
     course: TendonCourse
     stiffness: Float[Array, ""]
-    """k [N/m]"""
+    """Stiffness k of the servo [N/m]."""
     bend_damping: Float[Array, ""]
-    """c of what tendons do against each other [N s/m]."""
+    """Damping c of tendons against each other [N s/m]."""
     stretch_damping: Float[Array, ""]
-    """c of what they do together [N s/m]; as it acts step by step, the mass of the tip over the step limits it."""
+    """Damping c of tendons in common [N s/m]; as it acts step by step, the mass of the tip over the step limits it."""
     most: Float[Array, ""]
     """Largest tension [N]."""
 
@@ -86,9 +86,9 @@ class TendonServo(Controller):
         return Control(tension=self.tensions(time, observation.q, observation.v)), memory
 
     def tensions(self, time, q, v, asked: Any = 0.0, longer: Any = 0.0) -> Float[Array, " w"]:
-        """What the tendons pull with.
+        """The tensions of the tendons.
 
-        **Arguments:** `asked`: u [N]; `longer`: by how much they shall be longer than planned [m].
+        **Arguments:** `asked`: u [N]; `longer`: desired lengths less the planned ones [m].
         """
         time = jnp.asarray(time, float)
         (planned, lengths), (_, lengths_rate) = jax.jvp(self.course.at, (time,), (jnp.ones_like(time),))
@@ -107,16 +107,16 @@ def _together(robot: Robot) -> np.ndarray:
 
 
 class Gaze(eqx.Module):
-    """A tip that keeps a point in the middle of what it sees: tendons get the integral of where it sees it."""
+    """A tip that keeps a point in the middle of its view: tendons follow the integral of the point's offset."""
 
     robot: Robot
     pull: Float[Array, "w 2"]
-    """Tensions that move what is seen by a unit, from the statics of the plan [N]."""
+    """Tensions that move the view by a unit, from the statics of the plan [N]."""
     rate: Float[Array, ""]
-    """How fast errors fade [1/s]."""
+    """Rate at which errors decay [1/s]."""
 
     def change(self, q, point: Float[Array, " 3"]) -> Float[Array, " w"]:
-        """The rate of the tensions that are asked for [N/s]."""
+        """The rate of the correcting tensions [N/s]."""
         return -self.rate * self.pull @ off_axis(kinematics.tip_pose(self.robot.arm, q), point)[:2]
 
 
@@ -132,6 +132,6 @@ def make_gaze(robot: Robot, q, sensitivity, point, stiffness: float, rate: float
 
 
 def pointing_error(T_world_tip: SE3, point: Float[Array, " 3"]) -> Float[Array, ""]:
-    """The angle between where a tip looks and where a point is [rad]."""
+    """The angle between a tip's direction and that of a point [rad]."""
     off = off_axis(T_world_tip, point)
     return 2.0 * jnp.arcsin(jnp.clip(0.5 * jnp.sqrt(jnp.sum(off * off)), 0.0, 1.0))

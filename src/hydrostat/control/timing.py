@@ -1,4 +1,4 @@
-"""Controllers by the clock: a table of controls that is played back, and decisions that are held for several steps."""
+"""Controllers by the clock: playback of a table of controls, and decisions that are held for several steps."""
 
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ class Playback(Controller):
     """
 
     control: Control
-    """With the step as leading axis."""
+    """The table of controls, with the step as leading axis."""
 
     def __call__(self, time, observation: Observation, memory):
         """The row of the step that begins now."""
@@ -33,15 +33,15 @@ class HeldMemory(NamedTuple):
     """The memory of a controller whose decisions are held."""
 
     controller: Any
-    """What the controller itself remembers."""
+    """Memory of the controller itself."""
     control: Control
-    """Its last decision."""
+    """The controller's last decision."""
     left: Float[Array, ""]
-    """Steps that this is still held for."""
+    """Number of steps for which it is still held."""
 
 
 class ZeroOrderHold(Controller):
-    """A controller that decides once in so many steps; its decision is held between.
+    """A controller with a zero-order hold: it decides once in `steps` steps, and its decision is held between.
 
     The controller is told its own period, so that its decisions are the same however finely the motion is stepped.
     """
@@ -51,18 +51,18 @@ class ZeroOrderHold(Controller):
     """Steps from one decision to the next."""
 
     def attach(self, system: System, dt: float) -> "ZeroOrderHold":
-        """The same with its controller made for the system, and for its own period."""
+        """The same with its controller attached to the system, for its own period."""
         return ZeroOrderHold(self.controller.attach(system, float(self.every) * dt), self.every)
 
     def init(self, observation: Observation) -> HeldMemory:
-        """The first decision is due."""
+        """The memory at the start: the first decision is due."""
         own = self._own(observation)
         inner = self.controller.init(own)
         shapes = jax.eval_shape(lambda: self.controller(jnp.zeros(()), own, inner)[0])
         return HeldMemory(inner, jax.tree.map(lambda y: jnp.zeros(y.shape, y.dtype), shapes), jnp.zeros(()))
 
     def __call__(self, time, observation: Observation, memory: HeldMemory):
-        """A new decision, for all of its steps, or the last one."""
+        """A new decision for all steps of the hold, or the last one."""
 
         def decide():
             control, inner = self.controller(time, self._own(observation), memory.controller)
@@ -83,7 +83,7 @@ class AtRate(Recipe):
 
     controller: Controller
     period: float = eqx.field(static=True)
-    """From one decision to the next [s]."""
+    """Period of the decisions [s]."""
 
     def attach(self, system: System, dt: float) -> Controller:
         """The controller, held for as many steps as its period takes."""
@@ -92,15 +92,15 @@ class AtRate(Recipe):
 
 
 def at_rate(controller: Controller, rate: float) -> AtRate:
-    """The controller, deciding so many times a second [1/s]; its decision is held between."""
+    """The controller with decisions at a rate [1/s] that are held between."""
     return AtRate(controller, 1.0 / errors.number("rate", rate, above=0.0, most=1e6))
 
 
 def steps_per_decision(period: float, dt: float) -> int:
-    """How many steps of dt [s] make up a controller's period [s], to the nearest; at least one."""
+    """The number of steps of dt [s] in a controller's period [s], to the nearest; at least one."""
     return max(1, round(period / dt))
 
 
 def hold(controller: Controller, every: int) -> Controller:
-    """A controller that decides once in so many steps; itself, where that is every step."""
+    """A controller that decides once in `steps` steps; the controller itself, where that is every step."""
     return controller if every == 1 else ZeroOrderHold(controller, every)

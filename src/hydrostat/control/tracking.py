@@ -1,4 +1,4 @@
-"""Following a path with the tip: the paper's switching regulator, and continuous tracking with feed-forward."""
+"""Path following with the tip: the paper's switching regulator, and continuous tracking with feed-forward."""
 
 from typing import NamedTuple
 
@@ -9,28 +9,28 @@ from jaxtyping import Array, Float, Int
 
 from hydrostat.compiling import as_one_function, fast_jit
 from hydrostat.control.agents import agents_rates
-from hydrostat.control.resolved_rate import Law, Rates, central_rates, ease, moved, wanted_velocity
+from hydrostat.control.resolved_rate import Law, Rates, central_rates, desired_velocity, ease, moved
 from hydrostat.lie import SE3
 
 
 class Tracked(NamedTuple):
-    """An arm on its way, one row per tick."""
+    """The motion of an arm, one row per tick."""
 
     T: SE3
     """Relative poses of the plates at the tick's begin (ticks, n)."""
     twist: Float[Array, "ticks n 6"]
-    """Their twists during the tick."""
+    """Relative twists of the plates during the tick."""
     T_world_tip: SE3
-    """At the tick's begin."""
+    """Pose of the tip at the tick's begin."""
 
 
 class Switched(NamedTuple):
-    """What the switching regulator adds."""
+    """The rows of the switching regulator."""
 
     target: Int[Array, " ticks"]
-    """Index of the target that is headed for; the number of targets once all are reached."""
+    """Index of the present target; the number of targets once all are reached."""
     miss: Float[Array, " ticks"]
-    """Distance from it at the tick's begin, before the switch [m]; 0 once all are reached."""
+    """Distance from the present target at the tick's begin, before the switch [m]; 0 once all are reached."""
 
 
 def rates(law: Law, T: SE3, ask, dt, scale, decentralised: bool) -> Rates:
@@ -49,7 +49,7 @@ def follow(law: Law, T: SE3, goals: SE3, forward: Float[Array, "ticks 6"], gain,
 
     def tick(T, inputs):
         goal, forward = inputs
-        asked = rates(law, T, lambda tip: wanted_velocity(law, tip, goal, forward, gain), dt, scale, decentralised)
+        asked = rates(law, T, lambda tip: desired_velocity(law, tip, goal, forward, gain), dt, scale, decentralised)
         return moved(T, asked.twist, dt), Tracked(T, asked.twist, asked.T_world_tip)
 
     return _as_one(lambda T, inputs: jax.lax.scan(tick, T, inputs), T, (goals, forward))

@@ -1,6 +1,6 @@
-"""Moving a wire-driven arm from shape to shape: which length each wire has at each moment.
+"""Motion of a wire-driven arm from shape to shape: the length of each wire over time.
 
-Paper: Boccolato et al. 2009, section V, corrected. Three ways: (a) in steps of (alpha, theta), motor speeds constant
+Paper: Boccolato et al. 2009, section V, corrected. Three methods: (a) in steps of (alpha, theta), motor speeds constant
 within each step; (b) at constant wire speed, for the cylinder a straight line in theta (cos alpha, sin alpha); (c) on
 the same line with a smooth time law, all motors in step and within their limits.
 """
@@ -17,6 +17,7 @@ from scipy.interpolate import CubicSpline, make_interp_spline
 
 from hydrostat.actuation import Stepper, Tendons, shape_from_lengths
 from hydrostat.bodies import Arm
+from hydrostat.compiling import in_pieces
 from hydrostat.control.profiles import scurve, trapezoid
 from hydrostat.errors import InputError, choice
 
@@ -30,16 +31,16 @@ class WireMotion:
     """A movement of all wires over time."""
 
     duration: float
-    """[s]"""
-    wanted: Callable[[np.ndarray], np.ndarray]
-    """The bend vectors wanted at given times, (m,) -> (m, n, 2) [rad]."""
+    """Duration [s]."""
+    bends: Callable[[np.ndarray], np.ndarray]
+    """The desired bend vectors at times, (m,) -> (m, n, 2) [rad]."""
     course: Callable[[np.ndarray, int], np.ndarray]
-    """The wires' lengths at given times, or a derivative of them, (m,) -> (m, w) [m]."""
+    """The wires' lengths at times, or a derivative of them, (m,) -> (m, w) [m]."""
     knots: int
-    """How many points of the path the wires' course was made from."""
+    """Number of points of the path that the wires' course was made from."""
 
     def lengths(self, times: np.ndarray) -> np.ndarray:
-        """The wires' lengths at given times, (m,) -> (m, w) [m]."""
+        """The wires' lengths at times, (m,) -> (m, w) [m]."""
         return self.course(times, 0)
 
 
@@ -51,11 +52,11 @@ class WireModel:
 
     def lengths(self, bends: np.ndarray) -> np.ndarray:
         """The wires' lengths for bend vectors, (m, n, 2) -> (m, w) [m]."""
-        return _in_chunks(lambda part: _lengths(self.arm, self.tendons, part), bends)
+        return in_pieces(lambda part: _lengths(self.arm, self.tendons, part), bends, _CHUNK)
 
     def shapes(self, lengths: np.ndarray):
-        """The shapes that lengths belong to, (m, w) -> a stack of m `WireShape`s."""
-        return _in_chunks(lambda part: _shapes(self.arm, self.tendons, part), lengths)
+        """The shapes of lengths, (m, w) -> a stack of m `WireShape`s."""
+        return in_pieces(lambda part: _shapes(self.arm, self.tendons, part), lengths, _CHUNK)
 
 
 @eqx.filter_jit
@@ -66,17 +67,6 @@ def _lengths(arm, tendons, bends):
 @eqx.filter_jit
 def _shapes(arm, tendons, lengths):
     return jax.vmap(lambda lengths: shape_from_lengths(arm, tendons, lengths))(lengths)
-
-
-def _in_chunks(function, rows: np.ndarray):
-    """Apply a compiled function to a long array in pieces of one size."""
-    pieces = []
-    for start in range(0, len(rows), _CHUNK):
-        piece = rows[start : start + _CHUNK]
-        padded = np.concatenate([piece, np.repeat(piece[-1:], _CHUNK - len(piece), 0)])
-        count = len(piece)
-        pieces.append(jax.tree.map(lambda x, count=count: np.asarray(x)[:count], function(padded)))
-    return jax.tree.map(lambda *parts: np.concatenate(parts), *pieces)
 
 
 def bend_vectors(alpha: np.ndarray, theta: np.ndarray) -> np.ndarray:
@@ -90,7 +80,7 @@ def angle_pairs(bends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def stepped_motion(model: WireModel, start: np.ndarray, goal: np.ndarray, duration: float, step: float) -> WireMotion:
-    """The paper's first way: equal steps in (alpha, theta), speeds constant within each (its equations 9 and 32 f.).
+    """The paper's first method: equal steps in (alpha, theta), speeds constant within each (its equations 9 and 32 f.).
 
     The wires are right at the end of each step and off in between, because the path is curved in wire space.
 
@@ -104,27 +94,27 @@ def stepped_motion(model: WireModel, start: np.ndarray, goal: np.ndarray, durati
     distance = float(np.sqrt(np.sum(turn**2 + (theta1 - theta0) ** 2)))
     steps = max(1, ceil(distance / step))
 
-    def wanted(times):
+    def bends(times):
         done = np.clip(times / duration, 0.0, 1.0)[:, None]
         return bend_vectors(alpha0 + done * turn, theta0 + done * (theta1 - theta0))
 
     marks = np.linspace(0.0, duration, steps + 1)
-    return WireMotion(duration, wanted, _linear(marks, model.lengths(wanted(marks))), steps + 1)
+    return WireMotion(duration, bends, _linear(marks, model.lengths(bends(marks))), steps + 1)
 
 
 def constant_speed_motion(
     model: WireModel, start: np.ndarray, goal: np.ndarray, duration: float, steps: int = 1
 ) -> WireMotion:
-    """The paper's second way: every wire at constant speed (its equations 34 to 45), in one step or several.
+    """The paper's second method: every wire at constant speed (its equations 34 to 45), in one step or several.
 
     On a cylinder with hard wires the bend vectors then go straight from start to goal, exactly.
     """
 
-    def wanted(times):
+    def bends(times):
         return start + np.clip(times / duration, 0.0, 1.0)[:, None, None] * (goal - start)
 
     marks = np.linspace(0.0, duration, steps + 1)
-    return WireMotion(duration, wanted, _linear(marks, model.lengths(wanted(marks))), steps + 1)
+    return WireMotion(duration, bends, _linear(marks, model.lengths(bends(marks))), steps + 1)
 
 
 def smooth_motion(
@@ -136,9 +126,9 @@ def smooth_motion(
     profile: str = "scurve",
     compression_bound: float = 1e-6,
 ) -> WireMotion:
-    """Our way: straight in bend vectors, with a smooth time law that respects every motor's limits.
+    """The smooth method: straight in bend vectors, with a smooth time law that respects every motor's limits.
 
-    The wires follow a twice continuously differentiable spline through so many points of the path that the virtual
+    The wires follow a twice continuously differentiable spline through enough points of the path that the virtual
     compression, and every wire's deviation, stay below the bound all along; then one time law, common to all wires,
     is chosen so that no motor exceeds its speed, acceleration, jerk (S-curve) or pulse rate.
 
@@ -155,7 +145,7 @@ def smooth_motion(
             )
         law = law.stretched(duration)
 
-    def wanted(times):
+    def bends(times):
         return start + law(times)[:, None, None] * (goal - start)
 
     def course(times, derivative):
@@ -168,7 +158,7 @@ def smooth_motion(
             return path(done, 2) * speed**2 + path(done, 1) * law(times, 2)[:, None]
         raise ValueError(f"`derivative` must be 0, 1 or 2; got {derivative}")
 
-    return WireMotion(law.duration, wanted, course, knots)
+    return WireMotion(law.duration, bends, course, knots)
 
 
 def _spline_path(model: WireModel, start, goal, bound: float) -> tuple[CubicSpline, int]:
@@ -181,7 +171,7 @@ def _spline_path(model: WireModel, start, goal, bound: float) -> tuple[CubicSpli
         exact = model.lengths(start + between[:, None, None] * (goal - start))
         lengths = path(between)
         near = np.max(np.abs(lengths - exact)) <= 0.5 * bound
-        # Wires that pass through other segments can add up: look at the compression itself as well.
+        # Wires that pass through other segments can add up: check the compression itself as well.
         if near and np.max(np.abs(model.shapes(lengths).compression)) <= 0.9 * bound:
             return path, knots
         if knots >= _MOST_KNOTS:
@@ -208,6 +198,6 @@ def _time_law(path: CubicSpline, motor: Stepper, profile: str):
 
 
 def _linear(marks: np.ndarray, lengths: np.ndarray) -> Callable[[np.ndarray, int], np.ndarray]:
-    """Lengths that run linearly between marks in time."""
+    """The lengths that are linear between marks in time."""
     spline = make_interp_spline(marks, lengths, k=1)
     return lambda times, derivative: spline(np.clip(times, marks[0], marks[-1]), derivative)

@@ -1,4 +1,4 @@
-"""A robot as rigid bodies and joints, before it is written in the words of a format."""
+"""A robot as rigid bodies and joints, before it is written in a format."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -19,16 +19,16 @@ class Joint:
     axis: tuple[float, float, float]
     range: tuple[float, float]
     stiffness: float = 0.0
-    """[N m/rad] or [N/m]"""
+    """Stiffness of the joint's spring [N m/rad] or [N/m]."""
     damping: float = 0.0
-    """[N m s/rad] or [N s/m]"""
+    """Damping of the joint [N m s/rad] or [N s/m]."""
     rest: float = 0.0
-    """Where its spring is at rest."""
+    """Joint value at which the spring is at rest."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What a link looks like: a shape with its axis along z, sizes as in `hydrostat.robots.limbed.SHAPES`."""
+    """The visible shape of a link, its axis along z, with sizes as in `hydrostat.robots.limbed.SHAPES`."""
 
     kind: str
     size: tuple[float, ...]
@@ -43,9 +43,9 @@ class Link:
 
     name: str
     parent: str | None
-    """None for the world."""
+    """Name of the parent; None for the world."""
     position: np.ndarray
-    """Of its frame in its parent's, all joints at zero [m]."""
+    """Position of the link's frame in its parent's, all joints at zero [m]."""
     rotation: np.ndarray
     joints: tuple[Joint, ...] = ()
     solids: tuple[Solid, ...] = ()
@@ -53,9 +53,9 @@ class Link:
     sites: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
     """Points that tendons pass, by name [m]."""
     role: str = ""
-    """`camera` or `light` where the link's z is what it looks along or shines along; `tool` for other tips."""
+    """Kind of the tip: `camera` or `light`, whose axis of view or of light is the link's z; `tool` for other tips."""
     free: bool = False
-    """Whether it floats freely in the world."""
+    """Whether the link floats freely in the world."""
 
 
 @dataclass(frozen=True)
@@ -64,22 +64,22 @@ class Tendon:
 
     name: str
     most: float
-    """Largest tension its motor pulls with [N]."""
+    """Largest tension of the tendon's motor [N]."""
     sites: tuple[str, ...] = ()
     lever: Mapping[str, float] = field(default_factory=dict)
-    """Of a guided tendon: its change of length per joint value, by joint [m/rad or 1]."""
+    """Change of a guided tendon's length per joint value, by joint [m/rad or 1]."""
 
 
 @dataclass(frozen=True)
 class Chain(ABC):
-    """One limb as a chain of links: how its configurations become joint values."""
+    """One limb as a chain of links, with the map between its configurations and joint values."""
 
     name: str
-    """Of the limb."""
+    """Name of the limb."""
     tip: str
     """The link whose frame is the limb's tip."""
     names: tuple[str, ...]
-    """Of the pieces, base to tip: what the names of their joints begin with."""
+    """Prefixes of the joint names of the pieces, base to tip."""
 
     @abstractmethod
     def values(self, q: np.ndarray) -> dict[str, float]:
@@ -92,7 +92,7 @@ class Chain(ABC):
 
 @dataclass(frozen=True)
 class Limb:
-    """What one arm becomes."""
+    """The rigid bodies and tendons of one arm."""
 
     chain: Chain
     links: tuple[Link, ...]
@@ -106,13 +106,13 @@ class Twin:
 
     name: str
     links: tuple[Link, ...]
-    """Parents before their children."""
+    """Links, parents before their children."""
     tendons: tuple[Tendon, ...]
     chains: tuple[Chain, ...]
     timestep: float
-    """That an engine with explicit springs can take [s]."""
+    """Largest step of an engine with explicit springs [s]."""
     left_out: tuple[str, ...] = ()
-    """What rigid bodies cannot hold, in sentences."""
+    """Notes on properties of the robot that rigid bodies cannot represent, in sentences."""
 
     @property
     def joints(self) -> list[Joint]:

@@ -35,12 +35,12 @@ class ElasticChain(Chain):
     """Sections with springs in their joints."""
 
     arm: Arm
-    """Of the sections: the arm with every segment cut into so many."""
+    """The arm whose segments are the sections."""
     sections: int
-    """Of one segment of the original arm."""
+    """Number of sections of one segment of the original arm."""
 
     def values(self, q: np.ndarray) -> dict[str, float]:
-        """The joint values by name; q is of the segments (n, k), or of all sections."""
+        """The joint values by name, from coordinates q of the segments (n, k), or of all sections."""
         count = self.arm.count
         if len(q) * self.sections == count:
             q = np.repeat(q, self.sections, 0)

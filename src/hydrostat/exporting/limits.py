@@ -1,4 +1,4 @@
-"""How far the joints of a chain may go."""
+"""Limits of the joints of a chain."""
 
 import math
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ _MOST_HINGE = 1.5  # rad: two hinges in a row lock at a quarter turn
 
 @dataclass(frozen=True)
 class Limits:
-    """What the segments of a limb may do."""
+    """The limits of the segments of a limb."""
 
     bend: float | None = None
     """Largest angle of a segment's arc [rad]; None: until the inner side of the bend vanishes."""
@@ -17,20 +17,22 @@ class Limits:
 
 
 def hinge_range(length: float, radius: float, limits: Limits, sections: int) -> tuple[float, float]:
-    """Of a hinge that bends a piece of arm: by default until the inner side of the bend would vanish, l / r."""
+    """The range of a hinge that bends a piece of arm: by default until the inner side of the bend would vanish, l /
+    r."""
     most = length / radius if limits.bend is None else limits.bend / sections
     most = min(most, _MOST_HINGE)
     return (-most, most)
 
 
 def slide_range(length: float, limits: Limits) -> tuple[float, float]:
-    """Of a slide that stretches a piece of arm."""
+    """The range of a slide that stretches a piece of arm."""
     low, high = limits.length
     return ((low - 1.0) * length, (high - 1.0) * length)
 
 
 def chord_range(length: float, limits: Limits, sections: int) -> tuple[float, float]:
-    """Of a slide that is the chord of a piece of arc, less its length at rest: chords of bent pieces are shorter."""
+    """The range of a slide that is the chord of a piece of arc, less its length at rest: chords of bent pieces are
+    shorter."""
     low, high = limits.length
     half = 0.5 * (math.pi if limits.bend is None else limits.bend) / sections
     return (low * length * math.sin(half) / half - length, (high - 1.0) * length)

@@ -5,6 +5,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from hydrostat.constants import SEA_WATER
 from hydrostat.errors import InputError
 from hydrostat.exporting import xml
 from hydrostat.exporting.description import Joint, Link, Shape, Tendon, Twin
@@ -13,7 +14,6 @@ from hydrostat.exporting.xml import number, numbers
 from hydrostat.mechanics.model import GRAVITY
 from hydrostat.surroundings.water import NORMAL, TANGENTIAL
 
-SEA_WATER = 1025.0  # kg/m^3
 _VISCOSITY = 1.09e-3  # Pa s, sea water at 20 degrees
 _MOST_NESTED = 95  # bodies within bodies: its reader of XML stops at 100 elements
 _FLATNESS = 0.75  # thickness over width of what stands for a piece of limb in water
@@ -23,7 +23,7 @@ _TOUCH = {"contype": "2", "conaffinity": "1"}
 
 
 def write_mjcf(twin: Twin, *, water: bool = False) -> tuple[str, list[str]]:
-    """The robot in MJCF, and what it leaves out.
+    """The robot in MJCF, with notes on the properties that are left out.
 
     **Arguments:** `water`: whether it is in sea water: MuJoCo's ellipsoid model of drag and added mass, and lift as a
     share of every body's weight.
@@ -84,7 +84,7 @@ def _check_depth(twin: Twin) -> None:
 
 
 def _body(parent: ET.Element, link: Link, water: bool) -> ET.Element:
-    """A body with its joints, its mass, its looks, its sites, and what it carries."""
+    """A body with its joints, its mass, its geometry, its sites, and its children."""
     attributes = {"name": link.name, "pos": numbers(link.position)}
     if not np.array_equal(link.rotation, np.eye(3)):
         attributes["quat"] = numbers(Rotation.from_matrix(link.rotation).as_quat(scalar_first=True))
@@ -109,27 +109,27 @@ def _body(parent: ET.Element, link: Link, water: bool) -> ET.Element:
 
 def _joint(body: ET.Element, joint: Joint) -> None:
     """A joint with its spring."""
-    given = {"name": joint.name, "type": joint.kind, "axis": numbers(joint.axis), "range": numbers(joint.range)}
+    attributes = {"name": joint.name, "type": joint.kind, "axis": numbers(joint.axis), "range": numbers(joint.range)}
     if joint.stiffness:
-        given |= {"stiffness": number(joint.stiffness), "springref": number(joint.rest)}
+        attributes |= {"stiffness": number(joint.stiffness), "springref": number(joint.rest)}
     if joint.damping:
-        given["damping"] = number(joint.damping)
-    ET.SubElement(body, "joint", given)
+        attributes["damping"] = number(joint.damping)
+    ET.SubElement(body, "joint", attributes)
 
 
 def _inertial(body: ET.Element, solid: Solid) -> None:
     """The mass of a body."""
     inertia = solid.inertia
-    given = {"pos": numbers(solid.centre), "mass": number(solid.mass)}
+    attributes = {"pos": numbers(solid.centre), "mass": number(solid.mass)}
     if np.array_equal(inertia, np.diag(np.diag(inertia))):
-        given["diaginertia"] = numbers(np.diag(inertia))
+        attributes["diaginertia"] = numbers(np.diag(inertia))
     else:
-        given["fullinertia"] = numbers(inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]])
-    ET.SubElement(body, "inertial", given)
+        attributes["fullinertia"] = numbers(inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]])
+    ET.SubElement(body, "inertial", attributes)
 
 
 def _tip(body: ET.Element, link: Link) -> None:
-    """The tool frame, a camera or a light that look along the arm."""
+    """The tool frame, or a camera or a light along the axis of the arm."""
     ET.SubElement(body, "site", name=f"{link.name}_frame", pos="0 0 0", size="0.002")
     if link.role == "camera":
         ET.SubElement(body, "camera", name=f"{link.name}_camera", pos="0 0 0", quat=numbers(_LOOK_FORWARD), fovy="70")
@@ -138,7 +138,7 @@ def _tip(body: ET.Element, link: Link) -> None:
 
 
 def _geoms(body: ET.Element, shape: Shape, water: bool) -> None:
-    """What is seen and touched, and what meets the water."""
+    """The geometry for display and contact, and that for the forces of the water."""
     size = {
         "sphere": lambda: shape.size,
         "capsule": lambda: (shape.size[0], 0.5 * shape.size[1]),
@@ -146,18 +146,18 @@ def _geoms(body: ET.Element, shape: Shape, water: bool) -> None:
         "box": lambda: [0.5 * edge for edge in shape.size],
     }[shape.kind]()
     name = {"name": shape.name} if shape.name else {}
-    given = {"type": shape.kind, "size": numbers(size), "pos": numbers(shape.position)}
-    ET.SubElement(body, "geom", name | given | _TOUCH, rgba=numbers(xml.COLORS[shape.color]))
+    attributes = {"type": shape.kind, "size": numbers(size), "pos": numbers(shape.position)}
+    ET.SubElement(body, "geom", name | attributes | _TOUCH, rgba=numbers(xml.COLORS[shape.color]))
     if water:
-        wet = _limb_in_water(shape) if shape.color == "skin" else _body_in_water(shape, given, size)
+        wet = _limb_in_water(shape) if shape.color == "skin" else _body_in_water(shape, attributes, size)
         ET.SubElement(body, "geom", wet, contype="0", conaffinity="0", group="4", fluidshape="ellipsoid")
 
 
-def _body_in_water(shape: Shape, given: dict[str, str], size) -> dict[str, str]:
-    """A part of the body: as long as it is, a capsule with its round ends."""
+def _body_in_water(shape: Shape, attributes: dict[str, str], size) -> dict[str, str]:
+    """The geometry of a part of the body: a capsule with its round ends has its full length."""
     if shape.kind != "capsule":
-        return given
-    return {**given, "type": "cylinder", "size": numbers((size[0], size[0] + size[1]))}
+        return attributes
+    return {**attributes, "type": "cylinder", "size": numbers((size[0], size[0] + size[1]))}
 
 
 def _limb_in_water(shape: Shape) -> dict[str, str]:
@@ -165,10 +165,10 @@ def _limb_in_water(shape: Shape) -> dict[str, str]:
 
     MuJoCo takes every piece for an ellipsoid of its own, with the drag rho |u| u (C_b A + C_s (A_max - A)), A being the
     area that it shows to the flow: short pieces of a limb would show their faces, and drag would grow with their
-    number. So what meets the water is a flat ellipsoid of the piece's volume, whose two coefficients make of its areas
-    the 2 r H C_n across and 2 pi r H C_t along that the cross-flow principle has for a piece of length 2 H. With three
-    quarters for its flatness the drag at 45 degrees is that of the principle too. Pieces that turn move across as a
-    whole, and lift has no such coefficients: the others are zero.
+    number. So the geometry for the water is a flat ellipsoid of the piece's volume, whose two coefficients make of its
+    areas the 2 r H C_n across and 2 pi r H C_t along that the cross-flow principle has for a piece of length 2 H. With
+    three quarters for its flatness the drag at 45 degrees is that of the principle too. Pieces that turn move across as
+    a whole, and lift has no such coefficients: the others are zero.
     """
     radius, half = shape.size[0], 0.5 * shape.size[1]
     wide = (1.5 * radius**2 * half / _FLATNESS) ** (1.0 / 3.0)

@@ -24,23 +24,23 @@ _MOST_GEOMS = 5000
 
 
 class NoRendererError(InputError):
-    """There is nothing on this machine to draw with."""
+    """No renderer is available on this machine."""
 
 
 @dataclass(frozen=True)
 class View:
-    """Where a picture is taken from: a camera of the robot, or one that looks at a point of the world."""
+    """The viewpoint of a picture: a camera of the robot, or one directed at a point of the world."""
 
     look_at: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """[m]"""
+    """Point at the centre of the picture [m]."""
     distance: float = 1.0
-    """[m]"""
+    """Distance of the camera from that point [m]."""
     azimuth_deg: float = 120.0
-    """Where it looks to, from the world's x towards its y."""
+    """Azimuth of the camera's direction, from the world's x towards its y."""
     elevation_deg: float = -20.0
-    """Negative where it looks down."""
+    """Elevation of the camera's direction, negative downwards."""
     camera: str = ""
-    """Name of a camera of the robot, in place of all that."""
+    """Name of a camera of the robot, which replaces all other fields."""
 
 
 def render(
@@ -75,7 +75,7 @@ def render(
 
 @contextlib.contextmanager
 def _drawing(mujoco, width: int, height: int):
-    """A place to draw: what MUJOCO_GL names, else by EGL, else by OSMesa."""
+    """A renderer: the one that MUJOCO_GL names, else EGL, else OSMesa."""
     named = os.environ.get("MUJOCO_GL", "").lower()
     tries = [named] if named in ("egl", "osmesa") else ["egl", "osmesa"]
     faults = []

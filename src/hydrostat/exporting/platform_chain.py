@@ -49,8 +49,11 @@ def platform_links(spec: RobotSpec, prefix: str, base: str) -> Limb:
     parent = base
     for name, segment, plate in zip(names, spec.segments, plates, strict=True):
         reach = spec.legs.max_stroke
-        moves = [Joint(f"{name}_move_{axis}", "slide", way, (-reach, reach)) for axis, way in _AXES.items()]
-        turns = [Joint(f"{name}_turn_{axis}", "hinge", way, (-_MOST_TURN, _MOST_TURN)) for axis, way in _AXES.items()]
+        moves = [Joint(f"{name}_move_{axis}", "slide", direction, (-reach, reach)) for axis, direction in _AXES.items()]
+        turns = [
+            Joint(f"{name}_turn_{axis}", "hinge", direction, (-_MOST_TURN, _MOST_TURN))
+            for axis, direction in _AXES.items()
+        ]
         matter = Solid(float(plate[5]), np.zeros(3), np.diag(plate[:3]))
         disc = Shape("cylinder", (segment.radius[1], spec.legs.plate_thickness), (0.0, 0.0, 0.0))
         above = np.array([0.0, 0.0, segment.length])

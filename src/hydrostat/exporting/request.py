@@ -1,4 +1,4 @@
-"""What may be asked of an export, checked before JAX is there."""
+"""The options of an export, checked before JAX is imported."""
 
 from hydrostat.errors import InputError, choice, whole
 from hydrostat.robots.limbed import AnySpec, LimbedSpec
@@ -11,7 +11,7 @@ MOST_SECTIONS = 200
 
 
 def default_chain(spec: AnySpec, kind: str) -> str:
-    """With springs where the format has them; else exact, where the robot can be an RRP chain."""
+    """The default chain: with springs where the format has them; else exact, where the robot can be an RRP chain."""
     if kind == "mjcf":
         return "elastic"
     return "elastic" if any(_beyond_arcs(arm) for arm in _arms(spec)) else "rrp"
@@ -25,7 +25,7 @@ def check_request(
     water: bool = False,
     free: bool = False,
 ) -> None:
-    """Refuse what cannot be exported.
+    """Refuse options that cannot be exported.
 
     **Arguments:** as the options of `hydrostat export`.
     """
@@ -57,7 +57,7 @@ def _arms(spec: AnySpec) -> list[RobotSpec]:
 
 
 def _beyond_arcs(spec: RobotSpec) -> str:
-    """What of an arm an RRP chain cannot hold, in words; nothing where it can."""
+    """The reasons, in words, why an arm cannot be an RRP chain; empty where it can."""
     if is_rigid(spec):
         return ""
     for number, segment in enumerate(spec.segments, 1):
@@ -68,7 +68,7 @@ def _beyond_arcs(spec: RobotSpec) -> str:
 
 
 def _check_arm(spec: RobotSpec, sections: int | None, chain: str) -> None:
-    """What an arm must be to become a chain."""
+    """Refuse an arm that cannot become a chain."""
     if is_rigid(spec) and sections not in (None, 1):
         what = "platforms" if spec.legs else "struts"
         raise InputError(f"`sections` must be 1 for {spec.name}: its segments are {what}, rigid pieces; got {sections}")

@@ -32,7 +32,7 @@ class RrpChain(Chain):
 
     arm: Arm
     sections: int
-    """Of one segment."""
+    """Number of sections of one segment."""
 
     def values(self, q: np.ndarray) -> dict[str, float]:
         """The joint values by name, of a configuration (n, k)."""
@@ -82,7 +82,7 @@ class RrpChain(Chain):
         return joints_of_arc(arc.theta, arc.phi, arc.length, self.sections)
 
     def _strut_joints(self, q: np.ndarray) -> TwinJoints:
-        """A strut is one straight section, and then turns: Rz(a) Tz(h) Ry(b) Rz(c)."""
+        """The joint values of a strut, which is one straight section and then turns: Rz(a) Tz(h) Ry(b) Rz(c)."""
         poses = jax.vmap(lambda segment, q: segment.pose(q, 1.0))(self.arm.segments, jnp.asarray(q))
         R = np.asarray(poses.rotation)
         bend = np.arctan2(np.hypot(R[:, 0, 2], R[:, 1, 2]), R[:, 2, 2])

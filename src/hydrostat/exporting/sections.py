@@ -66,7 +66,7 @@ def _spins(modes: set[str]) -> bool:
 
 
 def _spin(left: np.ndarray, modes: set[str]) -> float:
-    """By how much the chain's frame is turned about the axis against the arm's, at the end of a section."""
+    """The angle of the chain's frame about the axis against the arm's, at the end of a section."""
     return _about_axis(left) if _spins(modes) else 0.0
 
 
@@ -76,7 +76,7 @@ def _about_axis(R: np.ndarray) -> float:
 
 
 def _angles(R: np.ndarray, modes: set[str], index: int) -> dict[str, float]:
-    """The hinge angles that turn the axis to where R turns it; with a twist, that are R."""
+    """The hinge angles that turn the axis as R does; with a twist, those of R itself."""
     x, y, z = R[:, 2]
     if "twist" in modes and {"bend_x", "bend_y"} <= modes:
         a, b, c = Rotation.from_matrix(R).as_euler("XYZ" if index % 2 == 0 else "YXZ")
@@ -94,7 +94,7 @@ def _angles(R: np.ndarray, modes: set[str], index: int) -> dict[str, float]:
 
 
 def _twist(R: np.ndarray, modes: set[str]) -> dict[str, float]:
-    """The turn about the axis, where there is one."""
+    """The rotation about the axis, where there is one."""
     return {"twist": _about_axis(R)} if "twist" in modes else {}
 
 
@@ -113,7 +113,7 @@ def _shortest(R: np.ndarray) -> np.ndarray:
 
 
 def _projection(spin: np.ndarray, R: np.ndarray, H: np.ndarray, modes: set[str], index: int) -> np.ndarray:
-    """What of the lengthening of a section its slides hold, a row for each free slide."""
+    """The projection of a section's lengthening on its slides, a row for each free slide."""
     free = [mode for mode in _LINEAR if mode in modes]
     if free == ["stretch"]:
         middle = _UP + R @ _UP  # both halves lengthen alike, each along its own direction
@@ -132,18 +132,18 @@ def _slides(arm: Arm, P: np.ndarray, R: np.ndarray, p: np.ndarray, length: float
 
 
 def _stretches(arm: Arm, P: np.ndarray, R: np.ndarray, w: np.ndarray, length: float, values) -> np.ndarray:
-    """The linear strains beyond the straight one that free slides hold, the others zero."""
+    """The linear strains, beyond the straight one, of the free slides; the others are zero."""
     free = [mode for mode in _LINEAR if mode in values]
     strains = np.zeros(3)
     if not free:
         return strains
-    given = np.array([values[mode] for mode in free])
+    slides = np.array([values[mode] for mode in free])
     columns = [_LINEAR.index(mode) for mode in free]
     if isinstance(arm.segments, StrutSegment):
-        strains[columns] = given / length
+        strains[columns] = slides / length
         return strains
     # p = l V(w) (e_z + strains), and the slides are linear in p.
     V = np.asarray(so3.tangent(-jnp.asarray(w)))
     at_rest = P @ (length * V @ _UP - 0.5 * length * (_UP + R @ _UP))
-    strains[columns] = np.linalg.solve(P @ (length * V[:, columns]), given - at_rest)
+    strains[columns] = np.linalg.solve(P @ (length * V[:, columns]), slides - at_rest)
     return strains

@@ -13,20 +13,20 @@ class Solid:
     """A piece of matter in a link's frame."""
 
     mass: float
-    """[kg]"""
+    """Mass [kg]."""
     centre: np.ndarray
-    """(3,) [m]"""
+    """Centre of mass (3,) [m]."""
     inertia: np.ndarray
-    """About its centre, in the link's axes, (3, 3) [kg m^2]."""
+    """Moment of inertia about the centre of mass, in the link's axes, (3, 3) [kg m^2]."""
     volume: float = 0.0
-    """Water that it displaces [m^3]."""
+    """Volume of the displaced water [m^3]."""
 
     def moved(self, z: float) -> "Solid":
-        """The same further along z [m]."""
+        """The same solid further along z [m]."""
         return Solid(self.mass, self.centre + np.array([0.0, 0.0, z]), self.inertia, self.volume)
 
     def scaled(self, share: float) -> "Solid":
-        """The same shape with a share of the matter."""
+        """The same solid with a share of the mass."""
         return Solid(share * self.mass, self.centre, share * self.inertia, share * self.volume)
 
 

@@ -17,7 +17,7 @@ _TENSION = 0.5  # of EA at the base: what a tendon's motor pulls with at most, a
 
 
 def section_end(link: Link) -> float:
-    """Where the section of a link ends on the link's z: where the first of its shapes does."""
+    """The place on a link's z at which its section ends, which is the end of its first shape."""
     half = link.shapes[0]
     return half.position[2] + 0.5 * half.size[1]
 

@@ -1,4 +1,4 @@
-"""From a robot's specification to its twin of rigid bodies."""
+"""The twin of a robot: rigid bodies built from its specification."""
 
 from dataclasses import replace
 
@@ -16,12 +16,13 @@ from hydrostat.robots.limbed import AnySpec, LimbedSpec
 from hydrostat.robots.spec import BaseSpec, RobotSpec
 
 _SECTIONS = 10
-"""Of a segment, where an arm has few of them: the paper's number."""
+"""Number of sections of a segment, where an arm has few of them: the paper's number."""
 _MANY_SEGMENTS = 10
 
 
 def default_sections(spec: RobotSpec) -> int:
-    """Ten for each arc, and one where the arm has many, or where a segment is a rigid piece already."""
+    """The default number of sections: ten for each arc, and one where the arm has many segments, or where a segment is
+    a rigid piece already."""
     return 1 if is_rigid(spec) or len(spec.segments) >= _MANY_SEGMENTS else _SECTIONS
 
 
@@ -40,7 +41,7 @@ def make_twin(spec: AnySpec, sections: int | None = None, chain: str = "elastic"
 
 
 def _limb(spec: RobotSpec, prefix: str, base: str, sections: int | None, chain: str, limits: Limits) -> Limb:
-    """One arm in the chosen way."""
+    """The chain of one arm, of the chosen kind."""
     count = default_sections(spec) if sections is None else sections
     if spec.legs is not None:
         return platform_links(spec, prefix, base)
@@ -69,13 +70,13 @@ def _limbed(spec: LimbedSpec, sections: int | None, chain: str, free_base: bool)
 
 
 def _base(name: str, parent: str | None, base: BaseSpec) -> Link:
-    """Where something is mounted."""
+    """The link of a mounting frame."""
     pose = base_pose(base)
     return Link(name, parent, np.asarray(pose.position), np.asarray(pose.rotation))
 
 
 def _whole(name: str, links: list[Link], limbs: list[Limb], roles: list[str], left_out: list[str]) -> Twin:
-    """Everything together, and what the tips are."""
+    """The whole robot, with the kinds of its tips."""
     for limb, role in zip(limbs, roles, strict=True):
         links += [replace(link, role=role) if link.name == limb.chain.tip else link for link in limb.links]
     return Twin(
@@ -89,7 +90,7 @@ def _whole(name: str, links: list[Link], limbs: list[Limb], roles: list[str], le
 
 
 def _left_out(spec: RobotSpec, chain: str) -> list[str]:
-    """What of an arm rigid bodies cannot hold, in sentences."""
+    """The properties of an arm that rigid bodies cannot represent, in sentences."""
     left = []
     if spec.legs is not None:
         return ["the legs of the platforms are left out, since they close loops; each plate has six joints instead"]

@@ -1,4 +1,4 @@
-"""URDF, which most programs for rigid robots read.
+"""URDF, a format that most programs for rigid robots read.
 
 A link has one joint there, so a link of ours with several joints becomes a chain, whose first links have a millionth of
 the mass: engines want every moving link to have some.
@@ -19,7 +19,7 @@ _SPEED = 1e2  # rad/s or m/s, assumed
 
 
 def write_urdf(twin: Twin) -> tuple[str, list[str]]:
-    """The robot in URDF, and what it leaves out."""
+    """The robot in URDF, with notes on the properties that are left out."""
     xml.check(twin)
     root = ET.Element("robot", name=twin.name)
     for name, color in xml.COLORS.items():
@@ -59,7 +59,7 @@ def _link(root: ET.Element, link: Link) -> None:
 
 
 def _joint(root: ET.Element, joint: Joint | None, parent: str, child: str, place: tuple[np.ndarray, np.ndarray]):
-    """A joint, fixed where there is none."""
+    """A joint; a fixed one where there is none."""
     kind = {None: "fixed", "hinge": "revolute", "slide": "prismatic"}[joint and joint.kind]
     element = ET.SubElement(root, "joint", name=joint.name if joint else f"{child}_mount", type=kind)
     ET.SubElement(element, "parent", link=parent)
@@ -73,7 +73,7 @@ def _joint(root: ET.Element, joint: Joint | None, parent: str, child: str, place
 
 
 def _body(root: ET.Element, name: str, solid: Solid | None, shapes: tuple[Shape, ...] = ()) -> None:
-    """A link with its mass and its looks; without matter it has no mass, said in so many words."""
+    """A link with its mass and its shapes; a link without matter gets an explicit mass of zero."""
     element = ET.SubElement(root, "link", name=name)
     inertial = ET.SubElement(element, "inertial")
     centre, mass, inertia = (np.zeros(3), 0.0, np.zeros((3, 3))) if solid is None else (
@@ -85,11 +85,11 @@ def _body(root: ET.Element, name: str, solid: Solid | None, shapes: tuple[Shape,
     ET.SubElement(inertial, "inertia", axes)
     for shape in shapes:
         for what in ("visual", "collision"):
-            _look(element, what, shape)
+            _add_shape(element, what, shape)
 
 
-def _look(link: ET.Element, what: str, shape: Shape) -> None:
-    """A shape to see or to touch; a capsule is its cylinder."""
+def _add_shape(link: ET.Element, what: str, shape: Shape) -> None:
+    """A shape for display or contact; a capsule is written as its cylinder."""
     element = ET.SubElement(link, what, {"name": f"{shape.name}_{what}"} if shape.name else {})
     ET.SubElement(element, "origin", xyz=numbers(shape.position), rpy="0 0 0")
     geometry = ET.SubElement(element, "geometry")

@@ -1,4 +1,4 @@
-"""What both formats share: numbers, comments, and a check that nothing is written that is not a number."""
+"""The common part of both formats: numbers, comments, and a check that every number is finite."""
 
 import math
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ def numbers(values: Iterable[float]) -> str:
 
 
 def check(twin: Twin) -> None:
-    """Refuse to write what no engine can load."""
+    """Refuse numbers that no engine can load."""
     for link in twin.links:
         values = [*link.position, *np.ravel(link.rotation)]
         for joint in link.joints:
@@ -41,7 +41,7 @@ def check(twin: Twin) -> None:
 
 
 def text(root: ET.Element, twin: Twin, left_out: Iterable[str]) -> str:
-    """The document, with a line above it for everything it leaves out."""
+    """The document, with a comment above it for each property that is left out."""
     ET.indent(root)
     lines = ["<?xml version='1.0' encoding='utf-8'?>", f"<!-- {_plain(twin.name)}, written by hydrostat -->"]
     lines += [f"<!-- {_plain(sentence)} -->" for sentence in left_out]

@@ -24,7 +24,7 @@ def stumpff(x: Float[Array, "*batch"], order: int) -> tuple[Float[Array, "*batch
     derivative is singular at t = 0, which is why everything here is written in t^2 and never in t. Derivatives are
     taken by that formula: functions of higher order, and no way through series and closed form.
 
-    **Arguments:** `x`: squared angle [rad^2], at least 0; `order`: highest index wanted, at least 1.
+    **Arguments:** `x`: squared angle [rad^2], at least 0; `order`: highest index, at least 1.
     """
     # Horner's rule for the two highest, then the recursion downwards, which cannot cancel there.
     x_small = jnp.where(x < _LARGE, x, _LARGE)

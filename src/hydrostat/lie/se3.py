@@ -38,11 +38,11 @@ class SE3(eqx.Module):
         return SE3(small.matmul(self.rotation, other.rotation), self.apply(other.position))
 
     def __getitem__(self, index) -> "SE3":
-        """One pose, or a part, of a stack."""
+        """One pose of a stack, or a slice of it."""
         return SE3(self.rotation[index], self.position[index])
 
     def apply(self, point: Float[Array, "*batch 3"]) -> Float[Array, "*batch 3"]:
-        """The point, given in this pose's own frame, in the outer frame."""
+        """The outer frame's coordinates of a point that is known in this pose's own frame."""
         return small.matvec(self.rotation, point) + self.position
 
     def inverse(self) -> "SE3":

@@ -1,6 +1,7 @@
-"""Mechanics of chains of segments, written once for all of them.
+"""Mechanics of chains of segments, written once for all kinds of segment.
 
-An `ArmModel` is an arm with its masses and forces, a `Robot` a body with arms; `Inputs` are what acts on it.
+An `ArmModel` is an arm with its masses and forces, a `Robot` a body with arms; `Inputs` are its loads, actuation and
+surroundings.
 """
 
 from hydrostat.mechanics import dynamics, energy, kinematics, statics

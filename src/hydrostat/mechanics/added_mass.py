@@ -32,7 +32,7 @@ def entrained(inputs: Inputs) -> Entrained | None:
 
 
 def added_inertia(arm: ArmModel, water: Entrained) -> Float[Array, "n g 6"]:
-    """What the water adds to the diagonal spatial inertias at the Gauss points."""
+    """The water's part of the diagonal spatial inertias at the Gauss points."""
     volume = arm.inertia[..., 3] / arm.arm.material.density[:, None]
     return (water.density * volume)[..., None] * jnp.array(_ACROSS)
 
@@ -45,7 +45,7 @@ def added_wrench(
     water: Entrained,
     gravity: Float[Array, " 3"],
 ) -> Float[Array, "... 6"]:
-    """What the water needs to move with pieces of an arm, in their axes.
+    """The wrench that accelerates the water carried along by pieces of an arm, in their axes.
 
     **Arguments:** `R_world`: the axes of the pieces; `V`: their twists; `A`: their accelerations relative to free fall.
     """

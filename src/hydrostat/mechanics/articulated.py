@@ -26,26 +26,26 @@ class ArmFactors(NamedTuple):
 
 
 class Factors(NamedTuple):
-    """The articulated recursion's factors."""
+    """The articulated recursion's factors of a robot."""
 
     arms: PerArm
-    """`ArmFactors` each."""
+    """The `ArmFactors` of every arm."""
     mounts: PerArm
     base: Float[Array, "6 6"]
-    """Inverse of the articulated inertia that a free base feels; zero for a fixed one."""
+    """Inverse of the articulated inertia of a free base; zero for a fixed one."""
     J_base: Float[Array, "6 6"]
     wires: "WireFactors | None"
 
 
 class WireFactors(NamedTuple):
-    """What wires of given length add to the operator: G diag(s) G^T, by Woodbury's formula."""
+    """The part of the operator that wires of prescribed length add: G diag(s) G^T, by Woodbury's formula."""
 
     scaled: Coordinates
     """The columns G sqrt(s), one per wire along a leading axis."""
     solved: Coordinates
-    """The operator's inverse on them, without the wires."""
+    """The inverse of the operator without the wires, applied to the columns."""
     inner: Float[Array, "w w"]
-    """(1 + sqrt(s) G^T P^-1 G sqrt(s))^-1."""
+    """The inverse of the small matrix, (1 + sqrt(s) G^T P^-1 G sqrt(s))^-1."""
 
 
 @eqx.filter_jit
@@ -84,7 +84,7 @@ def _spread(A, segment):
 
 
 def _with_wires(wires: WireFactors, found: Coordinates) -> Coordinates:
-    """y - Z (1 + G^T Z)^-1 G^T y."""
+    """Woodbury's correction of a solution, y - Z (1 + G^T Z)^-1 G^T y."""
     pulls = products(wires.scaled, jax.tree.map(lambda y: y[None], found))[:, 0]
     share = jnp.sum(wires.inner * pulls, -1)
     return jax.tree.map(lambda y, z: y - jnp.sum(share.reshape(-1, *(1,) * y.ndim) * z, 0), found, wires.solved)

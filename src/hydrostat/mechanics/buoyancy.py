@@ -27,6 +27,6 @@ def displaced_mass(arm: ArmModel, density: Float[Array, ""]) -> Float[Array, "n 
 def buoyant_wrench(
     mass: Float[Array, "..."], R_world: Float[Array, "... 3 3"], gravity: Float[Array, " 3"]
 ) -> Float[Array, "... 6"]:
-    """The wrench of water of so much mass [kg] on what displaces it, in the axes of that."""
+    """The buoyancy of displaced water of this mass [kg], as a wrench in the axes of the piece that displaces it."""
     force = -mass[..., None] * in_axes(R_world, gravity)
     return jnp.concatenate([jnp.zeros_like(force), force], -1)

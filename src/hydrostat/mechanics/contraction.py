@@ -1,4 +1,5 @@
-"""What muscles do to the coordinates of their own segment, by virtual work: a tension T pulls with -T dl/dq."""
+"""Generalised forces of muscles on the coordinates of their own segment, by virtual work: a tension T pulls with -T
+dl/dq."""
 
 import jax
 import jax.numpy as jnp
@@ -22,7 +23,8 @@ def muscle_tensions(model: ArmModel, q, v, activation: Float[Array, "n m"]) -> F
 
 
 def _tensed(model: ArmModel, q, v, activation):
-    """The tension of every element, its derivatives by the coordinates (n, m, k), its length and its rate."""
+    """The tension of every element, its derivatives with respect to the coordinates (n, m, k), its length and its
+    rate."""
     assert model.muscles is not None
     lengths, J = model.muscles.pulls(model.arm, q)
     lengths, J = once((lengths, J))
@@ -31,7 +33,7 @@ def _tensed(model: ArmModel, q, v, activation):
 
 
 def muscle_forces(model: ArmModel, q, v, activation: Float[Array, "n m"]) -> Float[Array, "n k"]:
-    """The generalised forces that hold against the muscles: T dl/dq, to be overcome."""
+    """The generalised forces that balance the muscles: T dl/dq."""
     if model.muscles is None:
         return jnp.zeros_like(q)
     tension, J, _, _ = _tensed(model, q, v, activation)
@@ -39,18 +41,19 @@ def muscle_forces(model: ArmModel, q, v, activation: Float[Array, "n m"]) -> Flo
 
 
 def _summed(tension: Float[Array, "n m"], J: Float[Array, "n m k"]) -> Float[Array, "n k"]:
-    """T dl/dq, over the elements of a segment."""
+    """The sum of T dl/dq over the elements of a segment."""
     return small.matvec(jnp.swapaxes(J, -1, -2), tension)
 
 
 def muscle_power(model: ArmModel, q, v, activation: Float[Array, "n m"]) -> Float[Array, "n m"]:
-    """The mechanical power that every element gives [W]."""
+    """The mechanical power of every element [W]."""
     tension, _, _, rates = _tensed(model, q, v, activation)
     return -tension * rates
 
 
 def muscle_operator(model: ArmModel, q, v, c_v, c_q, activation: Float[Array, "n m"]) -> Float[Array, "n k k"]:
-    """c_v C + c_q K of the muscles: how tensions grow with lengths and rates, where they do, and turn with the fibres.
+    """The muscles' part of the operator, c_v C + c_q K: tensions change with lengths and rates, and turn with the
+    fibres.
 
     The second part is T d2l/dq2. A bent strut has more of it than of all other stiffness, of tissue and muscles.
     """
@@ -72,7 +75,7 @@ def muscle_operator(model: ArmModel, q, v, c_v, c_q, activation: Float[Array, "n
 
 
 def _positive_part(K: Float[Array, "n k k"]) -> Float[Array, "n k k"]:
-    """About the positive semidefinite part of symmetric matrices: exact for those that are diagonally dominant."""
+    """An approximation of the positive semidefinite part of symmetric matrices, exact for diagonally dominant ones."""
     k = K.shape[-1]
     root = jnp.sqrt(jnp.maximum(jnp.diagonal(K, axis1=-2, axis2=-1), 0.0))
     most = root[..., :, None] * root[..., None, :] * jnp.where(np.eye(k) > 0, 1.0, 1.0 / max(k - 1, 1))

@@ -21,10 +21,8 @@ from hydrostat.mechanics.articulated import Factors, solve
 from hydrostat.mechanics.buoyancy import buoyant_wrench, displaced, displaced_mass
 from hydrostat.mechanics.contraction import muscle_forces
 from hydrostat.mechanics.elasticity import elastic_forces
-from hydrostat.mechanics.girth import girth_forces
 from hydrostat.mechanics.model import ArmModel
 from hydrostat.mechanics.motion import (
-    BaseMotion,
     Coordinates,
     Motion,
     arm_motion,
@@ -49,14 +47,15 @@ from hydrostat.mechanics.points import (
     projected,
     wrench_in_axes,
 )
-from hydrostat.mechanics.pull import wire_forces
+from hydrostat.mechanics.radial_inertia import radial_inertia_forces
 from hydrostat.mechanics.robot import Inputs, Robot, each_arm, total
+from hydrostat.mechanics.wires import wire_forces
 
 __all__ = ["Coordinates", "Factors", "accelerations", "factor", "motions_of", "residual", "solve"]
 
 
 def motions_of(model: Robot, x: Coordinates, v: Coordinates, a: Coordinates, inputs: Inputs, weight: bool = True):
-    """The body's motion and that of every arm; accelerations are those relative to free fall where `weight` counts."""
+    """The motion of the body and of every arm; accelerations are relative to free fall where `weight` is true."""
     base = base_motion(model, x, v, a, inputs)
     if weight:
         base = relative_to_free_fall(base, model.gravity)
@@ -68,7 +67,7 @@ def motions_of(model: Robot, x: Coordinates, v: Coordinates, a: Coordinates, inp
 
 @eqx.filter_jit
 def residual(model: Robot, x: Coordinates, v: Coordinates, a: Coordinates, inputs: Inputs) -> Coordinates:
-    """What is missing for the accelerations a to be those of the motion: forces needed minus forces there."""
+    """The residual of the equations of motion at accelerations a: required generalised forces minus applied ones."""
     base = relative_to_free_fall(base_motion(model, x, v, a, inputs), model.gravity)
     known, motion_and_forces = forces_per_arm(model, base, x, v, a, inputs)
 
@@ -76,7 +75,7 @@ def residual(model: Robot, x: Coordinates, v: Coordinates, a: Coordinates, input
         motion, outer = motion_and_forces(arm, mount, known, q, qd, qdd)
         at_base, on_q, at_tip = _local_wrenches(arm, motion, qdd, force, follower, outer, inputs, model.gravity)
         on_q = on_q + elastic_forces(arm, q, qd) + wire_forces(arm, q, qd, wires) - torque
-        on_q = on_q + muscle_forces(arm, q, qd, activation) + girth_forces(arm, q, qd, qdd)
+        on_q = on_q + muscle_forces(arm, q, qd, activation) + radial_inertia_forces(arm, q, qd, qdd)
         F, on_q = _to_base(motion.tips, at_tip, at_base, on_q)
         on_q = jnp.where(arm.arm.segments.free, on_q, qdd)
         return (F if mount is None else gathered_wrench(mount, F)), on_q
@@ -96,7 +95,7 @@ def residual(model: Robot, x: Coordinates, v: Coordinates, a: Coordinates, input
 
 
 def _local_wrenches(arm: ArmModel, motion: Motion, a, force, follower, outer: OuterForces, inputs: Inputs, gravity):
-    """What the masses of each segment need, less the loads: on its base, on its own coordinates, and at its tip."""
+    """The inertial wrenches of each segment less its loads: on its base, on its own coordinates, and at its tip."""
 
     def moving(points: Points, V_base, A_base, a, V=None):
         V = carried_twist(points.T, V_base) + points.Jv if V is None else V
@@ -121,15 +120,15 @@ def _local_wrenches(arm: ArmModel, motion: Motion, a, force, follower, outer: Ou
 
     # What is distributed along the arm, at the flow nodes: at the same points where these are the Gauss points.
     if outer.flow is not None:
-        given = -_at_nodes(motion.T_flow.rotation, outer.flow)
-        parts = [(motion.inner, f + given)] if arm.flow_at_masses else [*parts, (motion.flow, given)]
+        drag = -_at_nodes(motion.T_flow.rotation, outer.flow)
+        parts = [(motion.inner, f + drag)] if arm.flow_at_masses else [*parts, (motion.flow, drag)]
     at_base, on_q = jnp.zeros_like(motion.V), jnp.zeros_like(a)
     for points, wrench in parts:
         stored = once(wrench)
         at_base = at_base + jnp.sum(gathered_wrench(points.T, stored), 1)
         on_q = on_q + jnp.sum(projected(points.J, stored), 1)
 
-    # Contact, at the nodes of the skin. What acts on a tip goes the way of what the next segment hands down.
+    # Contact, at the contact nodes. A force on a tip is added to the wrench of the next segment.
     at_tip = None
     if outer.contact is not None:
         f = -_at_nodes(motion.T_skin.rotation, outer.contact)
@@ -155,20 +154,20 @@ def _local_wrenches(arm: ArmModel, motion: Motion, a, force, follower, outer: Ou
     return at_base, on_q, at_tip
 
 
-def _at_nodes(R: Float[Array, "n d 3 3"], given: NodeForces) -> Float[Array, "n d 6"]:
+def _at_nodes(R: Float[Array, "n d 3 3"], forces: NodeForces) -> Float[Array, "n d 6"]:
     """The wrenches of the surroundings on nodes, in the nodes' axes R."""
     shape = R.shape[:-1]
-    return wrench_in_axes(R, given.torque.reshape(shape), given.force.reshape(shape))
+    return wrench_in_axes(R, forces.torque.reshape(shape), forces.force.reshape(shape))
 
 
 def _to_base(tips: Points, at_tip, at_base, on_q):
-    """Tip to base: the wrench on the arm's base, and the forces on all coordinates."""
+    """The wrench on the arm's base and the generalised forces on all coordinates, summed from tip to base."""
     each = (tips.T, tips.J, at_tip, at_base, on_q)
     return jax.lax.scan(_gather, jnp.zeros(6), each, reverse=True, unroll=unrolling(at_base.shape[0]))
 
 
 def _gather(F, segment):
-    """Tip to base over one segment: the wrench on its base, and the forces on its coordinates."""
+    """The wrench on a segment's base and the forces on its coordinates, one step of the recursion from tip to base."""
     T, J, at_tip, at_base, on_q = segment
     F = F if at_tip is None else F + at_tip
     return gathered_wrench(T, F) + at_base, on_q + projected(J, F)
@@ -176,10 +175,5 @@ def _gather(F, segment):
 
 def accelerations(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) -> Coordinates:
     """The accelerations of the motion: forward dynamics in linear time."""
-    lacking = residual(model, x, v, like_coordinates(model), inputs)
-    return solve(factor(model, x, v, 0.0, 0.0, inputs), jax.tree.map(jnp.negative, lacking))
-
-
-def base_of(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) -> BaseMotion:
-    """Where the body is and how it moves."""
-    return base_motion(model, x, v, like_coordinates(model), inputs)
+    bias = residual(model, x, v, like_coordinates(model), inputs)
+    return solve(factor(model, x, v, 0.0, 0.0, inputs), jax.tree.map(jnp.negative, bias))

@@ -1,4 +1,4 @@
-"""The material's own forces on the coordinates of an arm: elastic and viscous, with a section that may follow stretch.
+"""Elastic and viscous forces of the material on the coordinates of an arm, whose section may follow the stretch.
 
 With constant volume the radius is r_0 / sqrt(stretch): area falls as 1 / stretch, second moments as its square. The
 stiffness against bending and twist follows; axial force and shear keep the stiffness of the rest section, which is what
@@ -14,7 +14,7 @@ from hydrostat.mechanics.model import ArmModel
 
 
 def _section_factor(model: ArmModel, q: Float[Array, "n k"]) -> Float[Array, "n k"]:
-    """By how much the stiffness of each coordinate differs from that of the rest section."""
+    """The stiffness of each coordinate over that of the rest section."""
     turning = np.array([mode in ("bend_x", "bend_y", "twist") for mode in model.arm.segments.modes])
     return jnp.where(turning, model.arm.segments.area_ratio(q)[:, None] ** 2, 1.0)
 
@@ -43,7 +43,7 @@ def dissipated_power(model: ArmModel, q: Float[Array, "n k"], v: Float[Array, "n
 
 
 def local_operator(model: ArmModel, q: Float[Array, "n k"], c_v, c_q) -> Float[Array, "n k k"]:
-    """c_v C + c_q K of the material, with ones for locked coordinates."""
+    """The material's part of the operator, c_v C + c_q K, with ones for locked coordinates."""
     diagonal = c_v * model.damping
     if model.tissue is None:
         diagonal = diagonal + c_q * model.stiffness

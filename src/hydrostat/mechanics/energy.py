@@ -1,4 +1,4 @@
-"""Energy and momentum of a robot, and the power that goes in and out."""
+"""Energy and momentum of a robot, and the power of the forces on it."""
 
 from typing import NamedTuple
 
@@ -12,47 +12,47 @@ from hydrostat.mechanics.buoyancy import displaced, displaced_mass
 from hydrostat.mechanics.contraction import muscle_forces
 from hydrostat.mechanics.dynamics import motions_of
 from hydrostat.mechanics.elasticity import dissipated_power, elastic_energy
-from hydrostat.mechanics.girth import girth_energy
 from hydrostat.mechanics.motion import Coordinates, body_node, like_coordinates, without_masses
 from hydrostat.mechanics.outer_forces import forces_on_nodes
 from hydrostat.mechanics.points import carried_twist
-from hydrostat.mechanics.pull import wire_forces
+from hydrostat.mechanics.radial_inertia import radial_kinetic_energy
 from hydrostat.mechanics.robot import Inputs, Robot, each_arm, gathered, total
+from hydrostat.mechanics.wires import wire_forces
 
 
 class Energy(NamedTuple):
     """The energies of a robot [J]."""
 
     kinetic: Float[Array, ""]
-    """With that of the water which the robot carries along."""
+    """Kinetic energy, with that of the water which the robot carries along."""
     elastic: Float[Array, ""]
     gravitational: Float[Array, ""]
-    """Of the weight less the buoyancy; zero where all mass is at the world's origin."""
+    """Potential of the weight less the buoyancy; zero where all mass is at the world's origin."""
 
     @property
     def total(self) -> Float[Array, ""]:
-        """Their sum."""
+        """The sum of the three energies."""
         return self.kinetic + self.elastic + self.gravitational
 
 
 class Masses(NamedTuple):
-    """Everything that has mass, with its pose and twist."""
+    """All masses of a robot, each with its pose and twist."""
 
     inertia: Float[Array, "m 6"]
     added: Float[Array, "m 6"]
-    """What of it is water that is carried along, which has no weight."""
+    """The part of the inertias that is water carried along, which has no weight."""
     displaced: Float[Array, " m"]
-    """Mass of the water that is displaced [kg], whose weight lifts."""
+    """Mass of the displaced water [kg], whose weight is the buoyancy."""
     T_world: SE3
     twist: Float[Array, "m 6"]
 
     @property
     def mass(self) -> Float[Array, " m"]:
-        """What gravity pulls at, less what buoyancy lifts [kg]."""
+        """Mass that gravity acts on, less that of the displaced water [kg]."""
         return self.inertia[:, 3] - self.added[:, 3] - self.displaced
 
     def drift(self, inputs: Inputs) -> Float[Array, "m 6"]:
-        """The velocity of the water far away as a twist in the axes of each."""
+        """The velocity of the water far away as a twist in the axes of each mass."""
         water = entrained(inputs)
         velocity = jnp.zeros(3) if water is None else water.velocity
         linear = in_axes(self.T_world.rotation, velocity)
@@ -98,10 +98,10 @@ def energy(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) -> Ener
     """Kinetic, elastic and gravitational energy."""
     bodies = masses(model, x, v, inputs)
     kinetic = 0.5 * jnp.sum(bodies.inertia * bodies.twist**2 - bodies.added * bodies.drift(inputs) ** 2)
-    girth, elastic = each_arm(
-        model, lambda arm, _, q, rate: (girth_energy(arm, q, rate), elastic_energy(arm, q)), x.q, v.q
+    radial, elastic = each_arm(
+        model, lambda arm, _, q, rate: (radial_kinetic_energy(arm, q, rate), elastic_energy(arm, q)), x.q, v.q
     )
-    kinetic, elastic = kinetic + total(model, girth), total(model, elastic)
+    kinetic, elastic = kinetic + total(model, radial), total(model, elastic)
     gravitational = -jnp.sum(bodies.mass * small.dot(bodies.T_world.position, model.gravity[None]))
     return Energy(kinetic, elastic, gravitational)
 
@@ -115,15 +115,15 @@ def momentum(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) -> Fl
 
 
 class Bulk(NamedTuple):
-    """A robot as a whole, about the world's origin in world axes."""
+    """Momentum, inertia and weight of a robot as a whole, about the world's origin in world axes."""
 
     momentum: Float[Array, " 6"]
-    """As that of `momentum`."""
+    """The momentum, as `momentum` returns it."""
     inertia: Float[Array, "6 6"]
-    """As that of `composite_inertia`."""
+    """The composite inertia, as `composite_inertia` returns it."""
     weight: Float[Array, " 6"]
-    """What changes the momentum besides forces on the skin and loads: the weight less the buoyancy, and in a current
-    the drift of the water's impulse."""
+    """The weight less the buoyancy, and in a current the drift of the water's impulse: all that changes the momentum
+    besides contact, drag and loads."""
 
 
 def bulk(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) -> Bulk:
@@ -145,7 +145,7 @@ def composite_inertia(model: Robot, x: Coordinates, inputs: Inputs) -> Float[Arr
 
 
 def _composite(bodies: Masses) -> Float[Array, "6 6"]:
-    """The sum of the bodies' spatial inertias: with S = R m R^T of each, [[R J R^T - p^ S p^, p^ S], [-S p^, S]]."""
+    """The sum of the spatial inertias: with S = R m R^T of each body, [[R J R^T - p^ S p^, p^ S], [-S p^, S]]."""
     R, p = bodies.T_world.rotation, bodies.T_world.position
     turned = jnp.swapaxes(R, -1, -2)
     rotary = small.matmul(R, bodies.inertia[:, :3, None] * turned)
@@ -163,8 +163,8 @@ def dissipation(model: Robot, x: Coordinates, v: Coordinates) -> Float[Array, ""
 
 
 def power(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) -> Float[Array, ""]:
-    """The power of all but material, weight and buoyancy: loads, generalised forces, wires, muscles, surroundings;
-    base at rest [W].
+    """The power of loads, generalised forces, wires, muscles and surroundings, with the base at rest [W]; that of the
+    material, the weight and the buoyancy is not in it.
 
     With it the energies balance: the rate of their sum is this power less `dissipation`.
     """
@@ -229,14 +229,14 @@ def applied_wrench(
         wrench, watts = (total(model, y) for y in found)
     if inputs.surroundings is not None:
         shift = jnp.zeros(3) if origin is None else origin
-        met = forces_on_nodes(light, motions, x, inputs.surroundings, shift)
+        acting = forces_on_nodes(light, motions, x, inputs.surroundings, shift)
         body = body_node(base)
         body = body._replace(position=body.position + shift)
         outside = inputs.surroundings.on_body(body) if model.free_base else None
         if outside is not None:
-            met.append((body, outside))
-        for at, given in met:
-            push, more = add(at.position - shift, at.angular_velocity, at.velocity, given.torque, given.force)
+            acting.append((body, outside))
+        for at, forces in acting:
+            push, more = add(at.position - shift, at.angular_velocity, at.velocity, forces.torque, forces.force)
             wrench, watts = wrench + push, watts + more
     return wrench, watts
 

@@ -1,4 +1,4 @@
-"""Where an arm is, and how that changes with its coordinates.
+"""Kinematics of an arm: poses of its segments, and their Jacobians.
 
 Everything is written for one arm; `jax.vmap` makes the batch.
 """
@@ -50,7 +50,7 @@ def tip_poses(arm: Arm, q: Float[Array, "batch n k"]) -> SE3:
 
 
 def node_poses(arm: Arm, q: Float[Array, "n k"], fractions: Float[Array, " g"]) -> SE3:
-    """The world poses of the material points at the given fractions of every segment, as a stack (n, g)."""
+    """The world poses of the material points at these fractions of every segment, as a stack (n, g)."""
     T_world_base = segment_poses(arm, q)[:-1]
 
     def of_segment(segment, q, T_world_base):

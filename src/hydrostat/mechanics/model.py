@@ -1,4 +1,4 @@
-"""What the mechanics needs to know of one arm: masses, stiffness, and everything that pulls within it."""
+"""The mechanical model of one arm: masses, stiffness, and its actuators."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from hydrostat.mechanics.nodes import AbstractMuscles, AbstractTissue, AbstractW
 from hydrostat.segments import SWELL
 
 GRAVITY = (0.0, 0.0, -9.81)
-"""The world's gravity unless said otherwise [m/s^2]."""
+"""The default gravity of the world [m/s^2]."""
 
 
 class Places(eqx.Module):
@@ -41,9 +41,9 @@ class ArmModel(eqx.Module):
 
     arm: Arm
     grid: Float[Array, " d"]
-    """Fractions of every segment at which its material points are looked at, each once."""
+    """Fractions of every segment at which its material points are evaluated, each once."""
     flow: Float[Array, " f"]
-    """Fractions of every segment at which forces act that are distributed along it."""
+    """Fractions of every segment at which distributed forces act."""
     flow_share: Float[Array, " f"]
     """Share of the segment's length that each of these nodes stands for."""
     inertia: Float[Array, "n g 6"]
@@ -58,32 +58,32 @@ class ArmModel(eqx.Module):
     loads: Places
     wires: Wires | None = None
     tissue: AbstractTissue | None = None
-    """Another elasticity than the linear one of `stiffness`."""
+    """A nonlinear elasticity in place of the linear one of `stiffness`."""
     muscles: AbstractMuscles | None = None
     activation_time: Float[Array, ""] | None = None
-    """Lag of the muscles' activation behind what is commanded [s]; None for an arm without muscles."""
+    """Lag of the muscles' activation behind the command [s]; None for an arm without muscles."""
     motor: Any = None
-    """The motors that drive the wires, where it has any."""
+    """The motors that drive the wires; None where there are none."""
     legs: Any = None
-    """The limits of the legs of a chain of platforms."""
+    """The limits of the legs of a chain of platforms; None for other arms."""
     constant_volume: bool = eqx.field(static=True, default=False)
-    """Whether the section follows the stretch: radius = rest radius / sqrt(stretch), and as swell says where that is a
+    """Whether the section follows the stretch: radius = rest radius / sqrt(stretch), times 1 + swell where that is a
     coordinate."""
-    girth_inertia: Float[Array, " n"] | None = None
-    """Moment of inertia about the axis, which motion across it feels [kg m^2]; None where the radius is no coordinate.
-    """
+    radial_inertia: Float[Array, " n"] | None = None
+    """Moment of inertia about the axis, the inertia of radial motion [kg m^2]; None where the radius is no
+    coordinate."""
     gauss_at: tuple[int, ...] = eqx.field(static=True, default=())
     """Which points of the grid carry the masses."""
     skin_at: tuple[int, ...] = eqx.field(static=True, default=())
-    """Which touch the surroundings."""
+    """Which points of the grid are contact nodes."""
     flow_at_masses: bool = eqx.field(static=True, default=False)
     """Whether the points that carry the masses are the flow nodes as well."""
     tip_at: int = eqx.field(static=True, default=0)
-    """Which is the segment's end."""
+    """Which point of the grid is the segment's end."""
 
     @property
     def skin(self) -> Float[Array, " c"]:
-        """Fractions of every segment at which it touches its surroundings."""
+        """Fractions of every segment at which its contact nodes are."""
         return self.grid[np.array(self.skin_at, int)]
 
 
@@ -170,7 +170,7 @@ def make_arm_model(
         motor=motor,
         legs=legs,
         constant_volume=constant_volume,
-        girth_inertia=jnp.sum(inertia[..., 2], 1) if swells else None,
+        radial_inertia=jnp.sum(inertia[..., 2], 1) if swells else None,
         gauss_at=tuple(at[: len(gauss)].tolist()),
         skin_at=tuple(at[len(gauss) : -1].tolist()),
         tip_at=int(at[-1]),
@@ -212,12 +212,12 @@ def _segments_of(lengths: Float[Array, " n"], s: Float[Array, " m"]) -> tuple[Ar
 
 
 def relaxed(model: ArmModel) -> Float[Array, "n m"]:
-    """No muscle is active."""
+    """The activation of relaxed muscles: zero everywhere."""
     return jnp.zeros((model.arm.count, 0 if model.muscles is None else model.muscles.columns))
 
 
 def slack(model: ArmModel) -> Float[Array, " w"]:
-    """Wires that do not pull: no tension, or the lengths of the unstressed arm."""
+    """The inputs of slack wires: no tension, or the lengths of the unstressed arm."""
     if model.wires is None:
         return jnp.zeros(0)
     lengths = jnp.sum(model.wires.course.along_segments(model.arm, model.rest), -1)
@@ -234,7 +234,7 @@ def checked_vector(name: str, value: Any) -> Float[Array, " 3"]:
 
 
 def require(condition, message) -> None:
-    """Raise unless the condition holds; inside a traced function there is nothing to look at, and nothing is raised."""
+    """Raise unless the condition holds; within a traced function, where values are unknown, nothing is raised."""
     if not isinstance(condition, Tracer) and not bool(condition):
         raise InputError(message())
 

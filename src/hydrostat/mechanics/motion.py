@@ -1,4 +1,5 @@
-"""Base to tip: poses, twists and accelerations of all segments, and of the nodes on an arm's skin."""
+"""The forward recursion from base to tip: poses, twists and accelerations of all segments and of the nodes of an
+arm."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -20,7 +21,7 @@ _UNROLL_ALL_UP_TO = 2
 
 
 def unrolling(count: int) -> int:
-    """By how much a scan over segments is unrolled."""
+    """The number of segments by which a scan is unrolled."""
     return count if count <= _UNROLL_ALL_UP_TO else 1
 
 
@@ -28,22 +29,23 @@ class Coordinates(NamedTuple):
     """One value per coordinate: positions, velocities, accelerations or forces."""
 
     q: PerArm
-    """Arrays (n, k)."""
+    """The values of all segments (n, k)."""
     base: Float[Array, " 6"]
-    """Of a free base: twist coordinates from where it was; zeros for a fixed base."""
+    """The values of a free base: twist coordinates relative to its pose at the begin of the step; zeros for a fixed
+    base."""
 
 
 class BaseMotion(NamedTuple):
-    """How a body moves."""
+    """Pose, twist and acceleration of a body."""
 
     T: SE3
     V: Float[Array, " 6"]
     A: Float[Array, " 6"]
-    """Body acceleration, relative to free fall where weight is to be felt."""
+    """Body acceleration, relative to free fall where weight counts."""
 
 
 class Motion(NamedTuple):
-    """An arm in motion."""
+    """The motion of an arm: its material points, and the motion of its segments."""
 
     inner: Points
     """The Gauss points (n, g)."""
@@ -52,25 +54,25 @@ class Motion(NamedTuple):
     tips: Points
     """The ends of the segments (n)."""
     flow: Points
-    """Where forces act that are distributed along the arm (n, f)."""
+    """The flow nodes (n, f), where distributed forces act."""
     lumps: Points
     """The lumped masses (m)."""
     loads: Points
-    """Where loads act (m)."""
+    """The places of loads (m)."""
     T_world: SE3
-    """Of the segments' bases."""
+    """World poses of the segments' bases."""
     V: Float[Array, "n 6"]
     """Body twists of the segments' bases."""
     A: Float[Array, "n 6"]
     """Body accelerations of the segments' bases."""
     T_skin: SE3
-    """Of the nodes that touch the surroundings, in the world (n, c)."""
+    """World poses of the contact nodes (n, c)."""
     V_skin: Float[Array, "n c 6"]
-    """Their body twists."""
+    """Body twists of the contact nodes."""
     T_flow: SE3
-    """Of the flow nodes, in the world (n, f)."""
+    """World poses of the flow nodes (n, f)."""
     V_flow: Float[Array, "n f 6"]
-    """Their body twists."""
+    """Body twists of the flow nodes."""
 
 
 def like_coordinates(robot: Robot) -> Coordinates:
@@ -87,7 +89,7 @@ def base_motion(robot: Robot, x: Coordinates, v: Coordinates, a: Coordinates, in
 
 
 def relative_to_free_fall(base: BaseMotion, gravity: Float[Array, " 3"]) -> BaseMotion:
-    """The same motion in a frame that falls freely: what is felt as weight is then an acceleration of the base."""
+    """The same motion relative to a freely falling frame, in which weight is an acceleration of the base."""
     lift = small.matvec(base.T.rotation.T, gravity)
     return base._replace(A=base.A - jnp.concatenate([jnp.zeros(3), lift]))
 
@@ -119,7 +121,7 @@ def arm_motion(model: ArmModel, q, v, a, base: BaseMotion) -> Motion:
 
 
 def _advance(base, segment):
-    """Over one segment: the motion of its tip, by which the next one's base moves; the motion of its base is kept."""
+    """The motion of a segment's tip, which is that of the next one's base; the motion of its own base is kept."""
     T, V, A = base
     T_tip, Jv, Ja = segment
     V_tip = carried_twist(T_tip, V) + Jv
@@ -133,7 +135,7 @@ def skin_is_tips(model: ArmModel) -> bool:
 
 
 def without_masses(robot: Robot) -> Robot:
-    """The same arms with no other material points than their segments' ends and their nodes: less to work out."""
+    """The same arms with no other material points than their segments' ends and their nodes, for less computation."""
     return with_arms(robot, _massless)
 
 
@@ -155,7 +157,7 @@ def _massless(arm: ArmModel) -> ArmModel:
 
 
 def _all_points(model: ArmModel, q, v) -> list[Points]:
-    """The Gauss points, the skin, the tips, the lumps and the loads of an arm; what is both is computed once."""
+    """The Gauss points, contact nodes, tips, lumps and load places of an arm; coinciding ones are computed once."""
     grid = points_at(model.arm, q, v, model.grid)
     inner, skin = (_chosen(grid, at) for at in (model.gauss_at, model.skin_at))
     tips = jax.tree.map(lambda y: y[:, model.tip_at], grid)

@@ -1,4 +1,4 @@
-"""What an arm offers to its surroundings, and what they answer: material points on its skin, and forces on them."""
+"""The interface between arms and their surroundings: material points of the arms, and forces on them."""
 
 import abc
 from typing import ClassVar, Literal, NamedTuple
@@ -33,16 +33,17 @@ class Nodes(NamedTuple):
     radius: Float[Array, " n"]
     """[m]"""
     length: Float[Array, " n"]
-    """Of the piece of arm that each node stands for [m]."""
+    """Length of the piece of arm that each node stands for [m]."""
 
 
 class NodeForces(NamedTuple):
-    """What surroundings do to each node, in world axes; matrices are (angular, linear) about the node's centre."""
+    """The forces of the surroundings on each node, in world axes; matrices are (angular, linear) about the node's
+    centre."""
 
     force: Float[Array, "n 3"]
     """[N]"""
     torque: Float[Array, "n 3"]
-    """About the node's centre [N m]."""
+    """Moment about the node's centre [N m]."""
     stiffness: Float[Array, "n 6 6"]
     """K = -d(wrench)/d(displacement), positive semidefinite part; lower right block [N/m]."""
     damping: Float[Array, "n 6 6"]
@@ -53,38 +54,38 @@ class Entrained(NamedTuple):
     """Water that arms carry along where they move across their axes."""
 
     density: Float[Array, ""]
-    """Its mass per volume of an arm [kg/m^3]."""
+    """Mass of the water per volume of an arm [kg/m^3]."""
     velocity: Float[Array, " 3"]
-    """Of the water far away [m/s]."""
+    """Velocity of the water far away [m/s]."""
 
 
 def on_displacements(linear: Float[Array, "n 3 3"]) -> Float[Array, "n 6 6"]:
-    """Stiffness or damping against displacements of the nodes, none against turns."""
+    """A stiffness or damping against displacements of the nodes, with none against rotations."""
     return jnp.pad(once(linear), ((0, 0), (3, 0), (3, 0)))
 
 
 class AbstractForces(eqx.Module):
-    """What acts on arms from outside: water, ground, objects, other arms."""
+    """Forces on arms from outside: of water, ground, objects, other arms."""
 
     acts_at: ClassVar[NodeFamily | Literal["body"]] = "contact"
-    """The nodes at which it acts; `body`: on no arm at all, but on the body that carries them."""
+    """The family of nodes at which the forces act; `body` for forces on the body that carries the arms alone."""
 
     def at(self, family: NodeFamily) -> "AbstractForces | None":
-        """The part of the forces that acts at a family of nodes; None where nothing does."""
+        """The part of the forces that acts at a family of nodes; None where there is none."""
         return self if self.acts_at == family else None
 
     @property
     def abrupt(self) -> bool:
-        """Whether its stiffness and damping can change much within a step, as those of contact do."""
+        """Whether stiffness and damping can change much within a step, as those of contact do."""
         return True
 
     def prepare(self, nodes: Nodes) -> "AbstractForces":
-        """The same surroundings, readied for a step that begins with the nodes here."""
+        """The same surroundings, prepared for a step that begins with these nodes."""
         del nodes
         return self
 
     def after(self, elapsed) -> "AbstractForces":
-        """The same surroundings, so many seconds into a step, where they move by themselves during it."""
+        """The same surroundings at some seconds into a step, where they move by themselves during it."""
         del elapsed
         return self
 
@@ -100,7 +101,7 @@ class AbstractForces(eqx.Module):
         return None
 
     def by_arm(self, arms: int) -> "AbstractForces":
-        """What each of so many equal arms meets, with the arm as leading axis of every array.
+        """The forces on each of several equal arms, with the arm as leading axis of every array.
 
         Only surroundings that act on each node by itself, or on each arm, have it.
         """
@@ -114,7 +115,8 @@ class AbstractForces(eqx.Module):
         return self
 
     def on_body(self, body: Nodes) -> NodeForces | None:
-        """The forces on the body that carries the arms, given its origin as a node without extent; None: none."""
+        """The forces on the body that carries the arms, whose origin is a node without extent; None where there are
+        none."""
         del body
         return None
 
@@ -124,7 +126,7 @@ class AbstractForces(eqx.Module):
 
 
 def copies(tree, arms: int):
-    """The same for each arm, with a leading axis."""
+    """The forces on each arm's own nodes, with a leading axis."""
     return jax.tree.map(lambda y: jnp.broadcast_to(y, (arms, *y.shape)), tree)
 
 
@@ -134,7 +136,7 @@ def shares(tree, arms: int):
 
 
 class AbstractWires(eqx.Module):
-    """What pulls along an arm: tendons and wires."""
+    """Tendons and wires that pull along an arm."""
 
     @abc.abstractmethod
     def along_segments(self, arm, q: Float[Array, "n k"]) -> Float[Array, "w n"]:
@@ -142,7 +144,7 @@ class AbstractWires(eqx.Module):
 
 
 class AbstractTissue(eqx.Module):
-    """What a segment is made of, by the energy it stores."""
+    """The tissue of a segment, defined by the energy it stores."""
 
     @abc.abstractmethod
     def energy(self, arm, q: Float[Array, "n k"]) -> Float[Array, " n"]:
@@ -154,7 +156,7 @@ class AbstractTissue(eqx.Module):
 
 
 class AbstractMuscles(eqx.Module):
-    """What pulls within each segment by activation: m elements per segment."""
+    """Elements that contract within each segment by activation: m of them per segment."""
 
     @property
     @abc.abstractmethod
@@ -172,14 +174,14 @@ class AbstractMuscles(eqx.Module):
         return self.lengths(arm, q), jnp.stack(columns, -1)
 
     def turning(self, arm, q: Float[Array, "n k"], tension: Float[Array, "n m"], lengths, J) -> Float[Array, "n k k"]:
-        """T d2l/dq2, summed over the elements: how the forces of given tensions change as the elements turn.
+        """The sum of T d2l/dq2 over the elements: how the forces of constant tensions change as the elements turn.
 
-        **Arguments:** `lengths`, `J`: of `pulls`, for those who know a shorter way from there.
+        **Arguments:** `lengths`, `J`: of `pulls`, for a faster formula that uses them.
         """
         del lengths, J
 
         def along(direction):
-            """Along a coordinate: segments are apart, so of all."""
+            """The second derivative along one coordinate, for all segments at once, which do not interact."""
 
             def forces(q):
                 return small.matvec(jnp.swapaxes(self.pulls(arm, q)[1], -1, -2), tension)

@@ -15,17 +15,17 @@ from hydrostat.mechanics.added_mass import added_inertia, entrained
 from hydrostat.mechanics.articulated import ArmFactors, Factors, WireFactors, products, solve
 from hydrostat.mechanics.contraction import muscle_operator
 from hydrostat.mechanics.elasticity import local_operator
-from hydrostat.mechanics.girth import girth_operator
 from hydrostat.mechanics.model import ArmModel
 from hydrostat.mechanics.motion import Coordinates, Motion, base_motion, like_coordinates, skin_is_tips, unrolling
 from hydrostat.mechanics.nodes import Entrained, NodeForces
 from hydrostat.mechanics.outer_forces import OuterForces, forces_on_body, forces_per_arm
 from hydrostat.mechanics.points import Points, collected, gathered_wrench, matrix_in_axes, membership
-from hydrostat.mechanics.pull import wire_couplings
+from hydrostat.mechanics.radial_inertia import radial_mass_matrix
 from hydrostat.mechanics.robot import Inputs, Robot, each_arm, total
+from hydrostat.mechanics.wires import wire_couplings
 
 _TURNS = np.diag([1.0, 1.0, 0.0, 0.0, 0.0, 0.0])
-"""Of a twist, the turns across an axis z."""
+"""The components of a twist that are rotations across an axis z."""
 
 
 @eqx.filter_jit
@@ -42,8 +42,8 @@ def factor(model: Robot, x: Coordinates, v: Coordinates, c_v, c_q, inputs: Input
         local = local_operator(arm, q, c_v, c_q)
         if arm.muscles is not None:
             local = local + muscle_operator(arm, q, rate, c_v, c_q, activation)
-        if arm.girth_inertia is not None:
-            local = local + girth_operator(arm, q)
+        if arm.radial_inertia is not None:
+            local = local + radial_mass_matrix(arm, q)
         factors, inertia = _factor_arm(arm, motion, local, outer, water, c_v, c_q)
         if mount is not None:
             X = mount.inverse().adjoint()
@@ -54,18 +54,18 @@ def factor(model: Robot, x: Coordinates, v: Coordinates, c_v, c_q, inputs: Input
     own, J = jnp.zeros((6, 6)), jnp.eye(6)
     if model.base_inertia is not None:
         J = se3.tangent(x.base)
-        felt = total(model, inertia) + jnp.diag(model.base_inertia)
+        articulated = total(model, inertia) + jnp.diag(model.base_inertia)
         on_body = forces_on_body(base, inputs)
         if on_body is not None:
             resisting = c_v * on_body.damping + c_q * on_body.stiffness
-            felt = felt + matrix_in_axes(base.T.rotation[None], resisting)[0]
-        own = small.inverse_positive(small.matmul(J.T, small.matmul(felt, J)))
+            articulated = articulated + matrix_in_axes(base.T.rotation[None], resisting)[0]
+        own = small.inverse_positive(small.matmul(J.T, small.matmul(articulated, J)))
     factors = Factors(arms, model.mounts, own, J, None)
     return factors._replace(wires=_factor_wires(model, factors, x, v, c_v, c_q, inputs))
 
 
 def _factor_arm(arm: ArmModel, motion: Motion, local, outer: OuterForces, water: Entrained | None, c_v, c_q):
-    """The factors of one arm, and the articulated inertia that its base feels."""
+    """The factors of one arm, and the articulated inertia at its base."""
     # Masses at the Gauss points, with what the flow adds there or at nodes of its own, and lumped masses.
     inertia = arm.inertia if water is None else arm.inertia + added_inertia(arm, water)
     resisting = None if outer.flow is None else _resistance(motion, outer.flow, c_v, c_q)
@@ -80,7 +80,7 @@ def _factor_arm(arm: ArmModel, motion: Motion, local, outer: OuterForces, water:
         more = (collected(member, y) for y in _mass_blocks(motion.lumps, arm.lump_inertia))
         blocks = [one + other for one, other in zip(blocks, more, strict=True)]
 
-    # Contact, at the nodes of the skin. What acts on a tip is added to what the next segment hands down.
+    # Contact, at the contact nodes. The part at a tip is added to the articulated inertia of the next segment.
     at_tip = None
     if outer.contact is not None:
         added = c_v * outer.contact.damping + c_q * outer.contact.stiffness
@@ -103,9 +103,9 @@ def _factor_arm(arm: ArmModel, motion: Motion, local, outer: OuterForces, water:
 
 
 def _eliminate(beyond, segment):
-    """Tip to base over one segment: the articulated inertia that its base feels, its coordinates eliminated.
+    """The articulated inertia at a segment's base, its coordinates eliminated: one step from tip to base.
 
-    **Arguments:** `beyond`: articulated inertia that its tip feels, and the force from outside on all that is beyond.
+    **Arguments:** `beyond`: articulated inertia at its tip, and the external force on all that is beyond.
     """
     (inertia, force), (T, J, at_tip, bb, bq, qq, pull, lever) = beyond, segment
     inertia = small.symmetric(inertia)
@@ -125,9 +125,9 @@ def _eliminate(beyond, segment):
 
 
 def _pulling(arm: ArmModel, motion: Motion, outer: OuterForces, c_q) -> tuple[Float[Array, "n 3"], Float[Array, "n 3"]]:
-    """The force on each segment from outside, and each segment's direction times its length and c_q."""
+    """The force of the surroundings on each segment, and each segment's direction times its length and c_q."""
     n = arm.arm.count
-    pulls = [jnp.sum(given.force.reshape(n, -1, 3), 1) for given in outer if given is not None]
+    pulls = [jnp.sum(forces.force.reshape(n, -1, 3), 1) for forces in outer if forces is not None]
     if not pulls:
         return jnp.zeros((n, 3)), jnp.zeros((n, 3))
     along = motion.T_world.rotation[..., 2] * small.norm(motion.tips.T.position)[:, None]
@@ -135,7 +135,7 @@ def _pulling(arm: ArmModel, motion: Motion, outer: OuterForces, c_q) -> tuple[Fl
 
 
 def _resistance(motion: Motion, flow: NodeForces, c_v, c_q) -> Float[Array, "n f 3 3"]:
-    """What the surroundings add to the mass of each flow node, c_v C + c_q K against displacements, in its axes."""
+    """The surroundings' part of the operator at each flow node, c_v C + c_q K against displacements, in its axes."""
     R = motion.T_flow.rotation
     linear = once(c_v * flow.damping[:, 3:, 3:] + c_q * flow.stiffness[:, 3:, 3:]).reshape(R.shape)
     return once(small.symmetric(small.matmul(jnp.swapaxes(R, -1, -2), once(small.matmul(linear, R)))))
@@ -176,12 +176,12 @@ def _for_columns(T: SE3) -> SE3:
 
 
 def _crossed(p: Float[Array, "... 3"], columns: Float[Array, "... 3 3"]) -> Float[Array, "... 3 3"]:
-    """hat(p) times a matrix."""
+    """The product of hat(p) and a matrix."""
     return jnp.swapaxes(small.cross(p[..., None, :], jnp.swapaxes(columns, -1, -2)), -1, -2)
 
 
 def _skin_blocks(motion: Motion, added: Float[Array, "m 6 6"]):
-    """The same blocks for what the surroundings add to the inertia of a node, c_v C + c_q K."""
+    """The same blocks for the surroundings' part of the operator at a node, c_v C + c_q K."""
     shape = motion.skin.Jv.shape
     S = once(added.reshape(*shape[:2], 6, 6))
     turn = _turned_twice(motion.T_skin.rotation)
@@ -192,13 +192,14 @@ def _skin_blocks(motion: Motion, added: Float[Array, "m 6 6"]):
 
 
 def _turned_twice(R: Float[Array, "*batch 3 3"]) -> Float[Array, "*batch 6 6"]:
-    """A rotation of both parts of a twist."""
+    """The matrix that rotates both parts of a twist."""
     zero = jnp.zeros_like(R)
     return jnp.concatenate([jnp.concatenate([R, zero], -1), jnp.concatenate([zero, R], -1)], -2)
 
 
 def _factor_wires(model: Robot, factors: Factors, x, v, c_v, c_q, inputs: Inputs) -> WireFactors | None:
-    """Wires of given length couple all segments they pass: one more solve each."""
+    """The operator with wires of prescribed length, which couple all segments they pass: one more solve for each
+    wire."""
     scaled = wire_couplings(model, x, v, c_v, c_q, inputs)
     if scaled is None:
         return None

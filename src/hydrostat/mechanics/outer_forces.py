@@ -1,4 +1,4 @@
-"""What the surroundings do to a robot: forces at the nodes of its arms, family by family, and on its body."""
+"""Forces of the surroundings on a robot: at the nodes of its arms, family by family, and on its body."""
 
 from typing import NamedTuple, get_args
 
@@ -21,14 +21,14 @@ from hydrostat.mechanics.robot import Inputs, PerArm, Robot, dispersed, each_arm
 
 
 class OuterForces(NamedTuple):
-    """What the surroundings do to an arm, at each family of its nodes; None where nothing acts."""
+    """The forces of the surroundings on an arm, at each family of its nodes; None where there are none."""
 
     contact: NodeForces | None
     flow: NodeForces | None
 
 
 def forces_per_arm(model: Robot, base: BaseMotion, x: Coordinates, v: Coordinates, a: Coordinates, inputs: Inputs):
-    """A quantity of each arm, and the function that tells from it how the arm moves and what acts on its nodes.
+    """A quantity of each arm, and the function that computes from it the arm's motion and the forces on its nodes.
 
     Surroundings may couple all arms, and then see the nodes of all of them at once. Of equal arms, each sees its own
     share of them, so that one arm is worked out from begin to end before the next.
@@ -74,8 +74,8 @@ def _divided(model: Robot, outer: OuterForces) -> list[OuterForces]:
     """The forces on all of several unequal arms, divided among them."""
     none = (None,) * model.count
     each = [
-        none if given is None else dispersed(model, given, nodes_per_arm(model, family))
-        for family, given in zip(get_args(NodeFamily), outer, strict=True)
+        none if forces is None else dispersed(model, forces, nodes_per_arm(model, family))
+        for family, forces in zip(get_args(NodeFamily), outer, strict=True)
     ]
     return [OuterForces(*own) for own in zip(*each, strict=True)]
 
@@ -102,5 +102,5 @@ def forces_on_nodes(
 
 
 def forces_on_body(base: BaseMotion, inputs: Inputs) -> NodeForces | None:
-    """What the surroundings do to the body itself, about its origin in world axes."""
+    """The forces of the surroundings on the body itself, about its origin in world axes."""
     return None if inputs.surroundings is None else inputs.surroundings.on_body(body_node(base))

@@ -19,13 +19,13 @@ class Points(NamedTuple):
     J: Float[Array, "*points 6 k"]
     """Body twist per rate of the segment's coordinates."""
     Jv: Float[Array, "*points 6"]
-    """J q'."""
+    """The twist J q' of the point."""
     c: Float[Array, "*points 6"]
-    """J' q'."""
+    """The bias J' q' of the point."""
 
 
 def points_at(arm: Arm, q, v, fractions: Float[Array, " d"]) -> Points:
-    """The material points at the same fractions of every segment (n, d); stored, so as not to be computed anew."""
+    """The material points at the same fractions of every segment (n, d), stored so that they are computed once."""
 
     def of_segment(segment, q, v):
         return jax.vmap(lambda s: segment.point(q, v, s))(fractions)
@@ -57,7 +57,7 @@ def gathered_wrench(T: SE3, F: Float[Array, "... 6"]) -> Float[Array, "... 6"]:
 
 
 def bracket(a: Float[Array, "... 6"], b: Float[Array, "... 6"]) -> Float[Array, "... 6"]:
-    """ad(a) b."""
+    """The Lie bracket, ad(a) b."""
     w, v, x, y = a[..., :3], a[..., 3:], b[..., :3], b[..., 3:]
     return jnp.concatenate([small.cross(w, x), small.cross(v, x) + small.cross(w, y)], -1)
 
@@ -69,25 +69,25 @@ def gyroscopic(V: Float[Array, "... 6"], P: Float[Array, "... 6"]) -> Float[Arra
 
 
 def projected(J: Float[Array, "... 6 k"], f: Float[Array, "... 6"]) -> Float[Array, "... k"]:
-    """J^T f: a wrench on a point as forces on the coordinates."""
+    """The generalised forces J^T f of a wrench on a point."""
     return small.matvec(jnp.swapaxes(J, -1, -2), f)
 
 
 def wrench_in_axes(R: Float[Array, "... 3 3"], moment, force) -> Float[Array, "... 6"]:
-    """A wrench given in world axes, in the axes R."""
+    """A wrench in the axes R, from one in world axes."""
     turned = jnp.swapaxes(R, -1, -2)
     return jnp.concatenate([small.matvec(turned, moment), small.matvec(turned, force)], -1)
 
 
 def matrix_in_axes(R: Float[Array, "n 3 3"], S: Float[Array, "n 6 6"]) -> Float[Array, "n 6 6"]:
-    """A matrix from twists to wrenches, given in world axes, in the axes R."""
+    """A matrix from twists to wrenches in the axes R, from one in world axes."""
     turned = jnp.swapaxes(R, -1, -2)
     rows = [[small.matmul(turned, small.matmul(S[:, i : i + 3, j : j + 3], R)) for j in (0, 3)] for i in (0, 3)]
     return jnp.concatenate([jnp.concatenate(row, -1) for row in rows], -2)
 
 
 def membership(count: int, segment: Int[Array, " m"]) -> Float[Array, "m n"]:
-    """1 where a place is on one of so many segments."""
+    """The indicator of the segment that each place is on, 1 there and 0 on the others."""
     return (segment[:, None] == jnp.arange(count)).astype(float)
 
 

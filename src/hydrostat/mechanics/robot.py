@@ -1,4 +1,4 @@
-"""A robot: a body, fixed, prescribed or free, that carries arms; and what acts on it at a moment.
+"""A robot: a body, fixed, prescribed or free, that carries arms; and the inputs of its mechanics.
 
 Arms that are equal in all but their place are one model with a batch of mounts, unequal ones are a tuple, and a single
 arm on no other body than its base stands for itself. This module alone knows which: all others ask it to do something
@@ -34,14 +34,14 @@ ones an array with a leading axis."""
 
 
 class BodyShape(eqx.Module):
-    """The body that carries the arms, as water, ground and arms meet it: a ball about its origin."""
+    """The shape of the body that carries the arms, as its surroundings see it: a ball about its origin."""
 
     radius: Float[Array, ""]
-    """[m]"""
+    """Radius of the ball [m]."""
     drag: Float[Array, ""]
     """Drag coefficient on the area of its shadow."""
     volume: Float[Array, ""]
-    """Of the water that it displaces [m^3]."""
+    """Volume of the displaced water [m^3]."""
 
 
 class Robot(eqx.Module):
@@ -55,24 +55,24 @@ class Robot(eqx.Module):
     mounts: SE3 | tuple[SE3, ...] | None
     """Where the arms sit in the body's frame: a batch of equal arms, a tuple of unequal ones, None for a single one."""
     T_world_body: SE3
-    """Where the body starts."""
+    """Pose of the body at the start."""
     gravity: Float[Array, " 3"]
     """[m/s^2]"""
     base_inertia: Float[Array, " 6"] | None = None
     """Diagonal spatial inertia of a free body, its frame at the centre of mass; None for a fixed or prescribed one."""
     body: BodyShape | None = None
     names: tuple[str, ...] = eqx.field(static=True, default=())
-    """Of the arms, where they have names."""
+    """Names of the arms; empty where they have none."""
     name: str = eqx.field(static=True, default="robot")
 
     @property
     def single(self) -> bool:
-        """Whether it is one arm and its base."""
+        """Whether the robot is a single arm and its base."""
         return self.mounts is None
 
     @property
     def equal(self) -> bool:
-        """Whether its arms are equal, and one batch."""
+        """Whether the arms are equal, and one batch."""
         return isinstance(self.mounts, SE3)
 
     @property
@@ -84,7 +84,7 @@ class Robot(eqx.Module):
 
     @property
     def free_base(self) -> bool:
-        """Whether the body moves by the forces on it."""
+        """Whether the body moves under the forces on it."""
         return self.base_inertia is not None
 
     @property
@@ -101,7 +101,7 @@ class Robot(eqx.Module):
 
     @property
     def tendons(self) -> Any:
-        """Where the tendons of the single arm run."""
+        """The course of the tendons of the single arm."""
         if self.one.wires is None:
             raise InputError(f"{self.name} has no tendons to drive; add [[tendon]] tables")
         return self.one.wires.course
@@ -191,12 +191,12 @@ def equal_arms(
     **Arguments:** `arm`: the model of each; `mounts`: where they sit in the body's frame, with a leading axis;
     `T_world_body`: where the body starts, the world's origin when not given; `base_inertia`: diagonal spatial inertia
     of a body that moves freely, its frame at the centre of mass; None for one that is fixed or prescribed; `body`: as
-    the surroundings meet it.
+    the surroundings see it.
     """
     if mounts.position.ndim != 2 or not len(mounts.position):
         raise InputError(f"`mounts` must be a row of poses; got positions of shape {mounts.position.shape}")
     if arm.wires is not None and arm.wires.stiffness is not None:
-        raise InputError("equal arms on one body must not have wires of given length; give the arms one by one")
+        raise InputError("equal arms on one body must not have wires of prescribed length; give the arms one by one")
     at = SE3.identity() if T_world_body is None else T_world_body
     return Robot(arm, mounts, at, checked_vector("gravity", gravity), base_inertia, body, names, name)
 
@@ -232,7 +232,7 @@ def each_arm(robot: Robot, function, *values: PerArm) -> tuple:
 
 
 def summed(values: PerArm) -> Array:
-    """The sum over several arms of what `over_arms` gave of them."""
+    """The sum over several arms of the results of `over_arms`."""
     return jnp.sum(jnp.stack(values) if isinstance(values, tuple) else values, 0)
 
 
@@ -251,7 +251,7 @@ def gathered(robot: Robot, values: PerArm):
 
 
 def dispersed(robot: Robot, values, rows: Sequence[int]) -> PerArm:
-    """The inverse of `gathered`: rows of all arms, so many of each, as a quantity of each arm."""
+    """The inverse of `gathered`: rows of all arms as a quantity of each arm."""
     if robot.single:
         return values
     if robot.equal:
@@ -275,12 +275,12 @@ def joined(robot: Robot, values: Sequence) -> PerArm:
 
 
 def stacked(robot: Robot, values: Sequence) -> PerArm:
-    """Of arrays of equal shape, one of each arm: with the arm as leading axis, unless there is but a single arm."""
+    """Arrays of equal shape, one for each arm, stacked with the arm as leading axis; a single arm has no such axis."""
     return values[0] if robot.single else jax.tree.map(lambda *y: jnp.stack(y), *values)
 
 
 def arms_in_world(robot: Robot) -> tuple[ArmModel, ...]:
-    """The arms one by one, each with its base where it is while the body is where it starts."""
+    """The arms one by one, each with its base in the world while the body is at its start."""
     body = robot.T_world_body
     mounts = (None,) if robot.single else split(robot, robot.mounts)
     bases = [body if mount is None else body @ mount for mount in mounts]
@@ -296,11 +296,11 @@ def with_arms(robot: Robot, function) -> Robot:
     return eqx.tree_at(lambda robot: robot.arms, robot, arms)
 
 
-# What acts.
+# Inputs.
 
 
 class Inputs(NamedTuple):
-    """What acts on a robot at a moment, from outside the mechanics."""
+    """The inputs of the mechanics at a moment: loads, actuators, the body's prescribed motion and the surroundings."""
 
     force: PerArm
     """Dead loads (m, 6) at the places of the loads: moment [N m] and force [N] in world axes."""
@@ -316,13 +316,13 @@ class Inputs(NamedTuple):
     base_twist: Float[Array, " 6"]
     """Body twist of a prescribed body."""
     base_acceleration: Float[Array, " 6"]
-    """Its rate, component by component."""
+    """Rate of the body twist, component by component."""
     surroundings: AbstractForces | None
     """Forces of the surroundings at this moment; objects may move."""
 
 
 def no_inputs(robot: Robot, surroundings: AbstractForces | None = None) -> Inputs:
-    """Nothing acts, wires are slack, and the body stays where it starts."""
+    """The inputs of a robot without loads whose wires are slack and whose body stays at its start."""
 
     def of_arm(arm: ArmModel) -> tuple:
         none = jnp.zeros((arm.loads.fraction.shape[0], 6))

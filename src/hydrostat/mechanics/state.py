@@ -1,4 +1,4 @@
-"""The mechanical state of a robot, and how it is read and changed: what steppers work on."""
+"""The mechanical state of a robot, on which steppers work."""
 
 from typing import NamedTuple
 
@@ -21,26 +21,26 @@ from hydrostat.mechanics.robot import Inputs, PerArm, Robot, joined, no_inputs
 
 
 class RobotState(NamedTuple):
-    """Coordinates and their rates, and the body where it moves freely."""
+    """Coordinates and their rates, and pose and twist of a free body."""
 
     q: PerArm
-    """Coordinates (n, k)."""
+    """Generalised coordinates (n, k)."""
     v: PerArm
-    """Their rates."""
+    """Rates of the coordinates (n, k)."""
     base_pose: SE3
     base_twist: Float[Array, " 6"]
     """Body twist of a free body."""
 
 
 def rest_state(robot: Robot, q=None) -> RobotState:
-    """The robot at rest in a configuration, the unstressed one when not given."""
+    """The state of the robot at rest in a configuration, by default the unstressed one."""
     rest = joined(robot, [arm.rest for arm in robot.each])
     q = rest if q is None else jax.tree.map(lambda y: jnp.asarray(y, float), q)
     return RobotState(q, jax.tree.map(jnp.zeros_like, q), robot.T_world_body, jnp.zeros(6))
 
 
 def positions(state: RobotState) -> Coordinates:
-    """The coordinates of a state, a free body counted from where it is."""
+    """The coordinates of a state; those of a free body are relative to its present pose."""
     return Coordinates(state.q, jnp.zeros(6))
 
 

@@ -26,19 +26,19 @@ _CONVERGED = 1e-11  # of strain times length
 
 
 class Equilibrium(NamedTuple):
-    """Where a robot rests."""
+    """The equilibrium of a robot."""
 
     q: PerArm
     converged: Bool[Array, ""]
     steps: Int[Array, ""]
-    """Newton steps of the last load step."""
+    """The number of Newton steps of the last load step."""
 
 
 def equilibrium(robot: Robot, inputs: Inputs | None = None, q=None, load_steps: int = 1) -> Equilibrium:
-    """The configuration in which arms on a fixed base rest under their weight and the given inputs.
+    """The configuration in which arms on a fixed base rest under their weight and the inputs.
 
     Newton's method with the exact stiffness, its steps bounded; loads and weight grow to their full size in
-    `load_steps` equal parts, each started from the equilibrium of the one before. Wires of given length, and
+    `load_steps` equal parts, each started from the equilibrium of the one before. Wires of prescribed length, and
     surroundings, are there from the beginning. From the straight arm a symmetric load leads to the symmetric branch: to
     reach a buckled one, start from a `q` that leans to its side.
 
@@ -66,7 +66,7 @@ class _Loaded(eqx.Module):
 
 
 def check_equilibrium(robot: Robot, load_steps: int) -> None:
-    """Refuse what has no equilibrium to look for."""
+    """Refuse robots that have no equilibrium."""
     if robot.free_base:
         raise InputError("an equilibrium needs a fixed base; this one is free")
     if load_steps < 1:
@@ -91,7 +91,7 @@ def find_rest(robot: Robot, residual_at, q, load_steps: int) -> Equilibrium:
 
 
 def _turns(robot: Robot, q):
-    """What every coordinate is worth at its segment's end: what is comparable between arms [rad or m]."""
+    """The coordinates as displacements at their segment's end, comparable between arms [rad or m]."""
     scales = [arm.arm.segments.scale[:, None] for arm in robot.each]
     return joined(robot, [scale * part for scale, part in zip(scales, split(robot, q), strict=True)])
 
@@ -159,7 +159,7 @@ def _shared(model: Robot) -> list[str]:
 
 
 def at_rest(model: Robot, q, inputs: Inputs):
-    """The generalised forces that are missing for the arms to rest in a configuration.
+    """The residual of the arms at rest in a configuration: required generalised forces minus applied ones.
 
     A locked coordinate is missing what it is away from zero.
     """
@@ -173,9 +173,10 @@ class Modes(NamedTuple):
     """Small undamped vibrations about an equilibrium, slowest first."""
 
     frequencies: Float[Array, " m"]
-    """[Hz]; imaginary ones, of an unstable equilibrium, as negative numbers."""
+    """Natural frequencies [Hz]; imaginary ones, of an unstable equilibrium, are negative numbers."""
     shapes: Array
-    """Coordinates (modes, n, k), scaled to unit generalised mass; of several arms or a free base (modes, all)."""
+    """Mode shapes as coordinates (modes, n, k), scaled to unit generalised mass; of several arms or a free base (modes,
+    all)."""
 
 
 def vibrations(robot: Robot, q, inputs: Inputs | None = None) -> Modes:

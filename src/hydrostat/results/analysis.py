@@ -1,4 +1,4 @@
-"""What is computed of the rows of a trajectory beyond where things are: energies, powers, forces, volumes, penetration.
+"""Analysis of the rows of a trajectory: energies, powers, forces, volumes, penetration.
 
 Functions of (system, row) are row functions, for `results.rows.of_rows`.
 """
@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from hydrostat.geometry import frustum_volume
 from hydrostat.lie import se3, small
 from hydrostat.mechanics.contraction import muscle_power as power_of_muscles
 from hydrostat.mechanics.energy import dissipation as dissipation_of
@@ -43,7 +44,7 @@ _SIDES = 48  # of the polygon that stands for a rim
 
 
 def step_inputs(system: System, row: Row) -> StepInputs:
-    """What acted during the step that ended at a row, as a function of time and state."""
+    """The inputs of the mechanics during the step that ended at a row, as a function of time and state."""
     before, place = row.before, system.place(row.before)
     forces = []
     if place is not None:
@@ -55,13 +56,13 @@ def step_inputs(system: System, row: Row) -> StepInputs:
 
 
 def end_inputs(system: System, row: Row) -> Inputs:
-    """What acts at the end of that step."""
+    """The inputs of the mechanics at the end of that step."""
     robot = row.state.robot
     return inputs_at(system.robot, robot, step_inputs(system, row)(row.before.time + row.dt, robot))
 
 
 def _moving(system: System, row: Row) -> Inputs:
-    """What energy and momentum depend on besides the state: the motion of a prescribed body, water carried along."""
+    """The inputs that energy and momentum depend on: the motion of a prescribed body, and water carried along."""
     robot, water = row.state.robot, system.part(Water)
     inputs = system.inputs(row.control, row.state, row.state.activation, 1.0, water)
     return inputs_at(system.robot, robot, inputs)
@@ -71,12 +72,12 @@ class Energies(NamedTuple):
     """The energies of a robot, by rows [J]."""
 
     kinetic: Float[Array, "*rows"]
-    """With that of the water which the robot carries along."""
+    """Kinetic energy, with that of the water which the robot carries along."""
     elastic: Float[Array, "*rows"]
     gravitational: Float[Array, "*rows"]
-    """Less buoyancy; zero where all mass is at the world's origin."""
+    """Potential of the weight less the buoyancy; zero where all mass is at the world's origin."""
     total: Float[Array, "*rows"]
-    """Their sum."""
+    """Sum of the three energies."""
 
 
 def energy(system: System, row: Row) -> Energies:
@@ -126,8 +127,8 @@ def mean_power(system: System, row: Row) -> Float[Array, ""]:
     robot, before, state = system.robot, row.before.robot, row.state.robot
     inputs = step_inputs(system, row)
 
-    def net(x: Coordinates, v: Coordinates, given: Inputs):
-        return power_of(robot, x, v, given) - dissipation_of(robot, x, v)
+    def net(x: Coordinates, v: Coordinates, inputs: Inputs):
+        return power_of(robot, x, v, inputs) - dissipation_of(robot, x, v)
 
     # The end of the step in the coordinates of its begin.
     turned = (before.base_pose.inverse() @ state.base_pose).log() if robot.free_base else jnp.zeros(6)
@@ -178,7 +179,7 @@ class NodeForce(eqx.Module):
     family: NodeFamily = eqx.field(static=True, default="contact")
 
     def __call__(self, system: System, row: Row) -> PerArm:
-        """Of each arm (nodes, 3)."""
+        """The force on the nodes of each arm (nodes, 3)."""
         robot = system.robot
         rows = nodes_per_arm(robot, self.family)
         found = jnp.zeros((sum(rows), 3))
@@ -196,7 +197,7 @@ class BodyForce(eqx.Module):
     kinds: tuple[type, ...] = eqx.field(static=True)
 
     def __call__(self, system: System, row: Row) -> Float[Array, " 3"]:
-        """In world axes."""
+        """The force on the body in world axes."""
         found, place = jnp.zeros(3), system.place(row.state)
         if place is not None and place.body is not None:
             for _, forces in _acting(system, row.state, self.kinds):
@@ -223,7 +224,7 @@ def _acting(system: System, state: State, kinds: tuple[type, ...]) -> list:
 
 
 def pressure(system: System, row: Row) -> PerArm:
-    """The pressure that keeps the volume of each segment, of arms whose volume is kept by one; else zero."""
+    """The pressure that keeps the volume of each segment; zero for arms without such a pressure."""
 
     def of_arm(arm, base, q):
         del base
@@ -234,25 +235,24 @@ def pressure(system: System, row: Row) -> PerArm:
 
 
 def volume_error(system: System, row: Row) -> Float[Array, ""]:
-    """The largest relative error of a segment's volume; of arms of constant volume, else zero."""
+    """The largest relative error of a segment's volume, for arms of constant volume; zero for others."""
 
     def of_arm(arm, base, q):
         del base
         section, length = arm.arm.section, arm.arm.segments.length
 
-        def volume(length, lower, upper):
-            return jnp.pi / 3.0 * length * (lower**2 + lower * upper + upper**2)
-
         wide = widths(arm, q)
-        now = volume(length * arm.arm.segments.stretch(q), section.radius_base * wide, section.radius_tip * wide)
-        rest = volume(length, section.radius_base, section.radius_tip)
+        now = frustum_volume(
+            length * arm.arm.segments.stretch(q), section.radius_base * wide, section.radius_tip * wide
+        )
+        rest = frustum_volume(length, section.radius_base, section.radius_tip)
         return jnp.max(jnp.abs(now / rest - 1.0)) if arm.constant_volume else jnp.zeros(())
 
     return jnp.max(jnp.stack(split(system.robot, each_arm(system, row, of_arm))))
 
 
 def mesh_volume(system: System, row: Row) -> Float[Array, "*arms"]:
-    """The volume within the surface through the rims of the segments' ends, by Gauss's theorem, of each arm."""
+    """The volume of each arm within the surface through the rims of the segments' ends, by Gauss's theorem."""
     turn = np.linspace(0.0, 2.0 * np.pi, _SIDES, endpoint=False)
     circle = jnp.asarray(np.stack([np.cos(turn), np.sin(turn), np.zeros(_SIDES)], -1))
 
@@ -279,7 +279,7 @@ def mesh_volume(system: System, row: Row) -> Float[Array, "*arms"]:
 
 
 def ground_depth(system: System, row: Row) -> Float[Array, ""]:
-    """How deep the robot is in the ground, over the local radius, at most; negative above it, zero without ground."""
+    """The largest depth of the robot in the ground, over the local radius; negative above it, zero without ground."""
     ground = system.part(Ground)
     if ground is None:
         return jnp.zeros(())
@@ -296,7 +296,7 @@ def ground_depth(system: System, row: Row) -> Float[Array, ""]:
 
 
 def object_overlap(system: System, row: Row) -> Float[Array, " o"]:
-    """How deep arms are in each free object, over the local radius of the arm, at most; negative while apart."""
+    """The largest depth of arms in each free object, over the local radius of the arm; negative while apart."""
     arms = split(system.robot, shape(system, row))
 
     def of_object(centre, radius):
@@ -309,7 +309,7 @@ def object_overlap(system: System, row: Row) -> Float[Array, " o"]:
 
 
 def body_overlap(system: System, row: Row) -> Float[Array, ""]:
-    """How deep arms are in the body, beyond where they begin, over their local radius, at most; zero without a body."""
+    """The largest depth of arms in the body, beyond their bases, over their local radius; zero without a body."""
     body = system.robot.body
     if body is None:
         return jnp.zeros(())

@@ -22,12 +22,10 @@ CHUNK_BYTES = 2**20
 
 @dataclasses.dataclass(frozen=True)
 class Column:
-    """Where the rows of one recorded array are on disk.
+    """The files that hold the rows of one recorded array.
 
-    Args:
-        folder: the array's folder inside `trajectory.zarr`.
-        row_shape: the shape of one row.
-        chunk_rows: rows per chunk file.
+    **Arguments:** `folder`: the array's folder inside `trajectory.zarr`; `row_shape`: the shape of one row;
+    `chunk_rows`: rows per chunk file.
     """
 
     folder: Path
@@ -37,9 +35,7 @@ class Column:
     def write(self, start: int, rows: np.ndarray) -> None:
         """Write rows `start`, `start + 1`, ...; all earlier rows stay untouched.
 
-        Args:
-            start: index of the first row.
-            rows: contiguous little-endian float64, shape (n, *row_shape).
+        **Arguments:** `start`: index of the first row; `rows`: contiguous little-endian float64, shape (n, *row_shape).
         """
         while len(rows) > 0:
             chunk, offset = divmod(start, self.chunk_rows)
@@ -69,13 +65,9 @@ def create_trajectory(
 ) -> dict[str, Column]:
     """Create a zarr group whose arrays hold nothing but NaN yet, and return its columns by name, the axis first.
 
-    Args:
-        path: where the group is stored; must not exist.
-        total: the size of the record axis.
-        axis: the record axis.
-        variables: the recorded quantities.
-        coordinates: labels of their dimensions.
-        attributes: of the whole group.
+    **Arguments:** `path`: where the group is stored; must not exist; `total`: the size of the record axis; `axis`: the
+    record axis; `variables`: the recorded quantities; `coordinates`: labels of their dimensions; `attributes`: of the
+    whole group.
     """
     import zarr
 
@@ -108,7 +100,7 @@ def create_trajectory(
             dimension_names=(coordinate.dim,),
             attributes={"units": coordinate.unit, "description": coordinate.description},
         )[:] = values
-    # xarray.open_zarr looks for consolidated metadata first; it stays true, because no array changes its shape
+    # xarray.open_zarr searches for consolidated metadata first; it stays true, because no array changes its shape
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Consolidated metadata")
         zarr.consolidate_metadata(path)

@@ -1,4 +1,4 @@
-"""What is kept of a simulation that is too long to be kept whole: some quantities of every row, and some whole rows."""
+"""A digest of a simulation that is too long to be kept whole: some quantities of every row, and some whole rows."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -34,7 +34,7 @@ BALANCE: Mapping[str, RowFunction] = {
     "mesh_volume": analysis.mesh_volume,
     "pressure": pressure_max,
 }
-"""By which it is told whether energy and volume are kept."""
+"""The quantities that show whether energy and volume are conserved."""
 
 
 class Digest:
@@ -57,7 +57,7 @@ class Digest:
         self._shown: list[Trajectory] = []
 
     def compile(self, piece: Trajectory) -> None:
-        """Compile what the pieces of such a simulation need."""
+        """Compile the functions that the pieces of such a simulation need."""
         piece.all_derived(*self._functions.values())
 
     def append(self, piece: Trajectory) -> None:
@@ -76,12 +76,12 @@ class Digest:
 
     @property
     def time(self) -> np.ndarray:
-        """Of all rows [s]."""
+        """Times of all rows [s]."""
         return np.concatenate(self._times)
 
     @property
     def values(self) -> dict[str, Any]:
-        """What has been gathered, by name; rows come first."""
+        """The gathered quantities by name, with the row as leading axis."""
         found = jax.tree.map(lambda *y: np.concatenate(y), *self._found)
         return dict(zip(self._functions, found, strict=True))
 
@@ -91,7 +91,7 @@ class Digest:
         return Trajectory.joined(self._shown)
 
     def energy_balance_error(self) -> float:
-        """As that of a trajectory."""
+        """The error of the energy balance, as `Trajectory.energy_balance_error` defines it."""
         found = self.values
         return analysis.balance_error(self.time, found["energy"], found["mean_power"], found["muscle_power"])
 

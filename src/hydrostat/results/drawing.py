@@ -1,4 +1,4 @@
-"""Drawing robots from the side and from above, with their thickness and with what is around them. Lengths in mm.
+"""Drawings of robots from the side and from above, with their thickness and their surroundings. Lengths in mm.
 
 Everything that is seen is cut into short pieces, which are drawn from far to near: what lies in front covers what is
 behind. Functions take a `Trajectory`, or a `Scene` made of one where several pictures are drawn.
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hydrostat.results.trajectory import Trajectory
 
 ABOVE, FRONT, SIDE = (0, 1), (0, 2), (1, 2)
-"""Planes of the world to look at, horizontal axis first: from above, against y, and against -x."""
+"""Planes of the world for views, horizontal axis first: from above, against y, and against -x."""
 _NEARER = {ABOVE: (2, 1.0), FRONT: (1, -1.0), SIDE: (0, 1.0)}  # axis along which things are nearer, and its sign
 _AXES = "xyz"
 _PIECES = 24  # of an arm, at least
@@ -33,22 +33,22 @@ _MM = 1e3
 
 @dataclass(frozen=True)
 class DrawnArm:
-    """An arm as it is drawn, by rows."""
+    """An arm for drawing, by rows."""
 
     positions: np.ndarray
-    """Along its axis, the base first (rows, points, 3) [m]."""
+    """Points along the axis, the base first (rows, points, 3) [m]."""
     rotations: np.ndarray
     radii: np.ndarray
-    """(rows, points) [m]"""
+    """Radius at each point (rows, points) [m]."""
     per_segment: int
-    """Points of each segment."""
+    """Number of points of each segment."""
     holds: np.ndarray
-    """1 for segments whose suckers hold something (rows, segments)."""
+    """Indicator of segments whose suckers hold something (rows, segments)."""
 
 
 @dataclass(frozen=True)
 class Scene:
-    """All that can be seen of a trajectory, or of some of its rows."""
+    """All visible parts of a trajectory, or of some of its rows."""
 
     time: np.ndarray
     arms: tuple[DrawnArm, ...]
@@ -57,7 +57,7 @@ class Scene:
     """Centre of the body (rows, 3) [m]; None for a robot without a body of its own."""
     body_rotation: np.ndarray
     body_radius: float
-    """[m]"""
+    """Radius of the body [m]."""
     objects: np.ndarray
     """Centres of free objects (rows, o, 3) [m]."""
     object_radii: np.ndarray
@@ -65,7 +65,7 @@ class Scene:
     """Height of the ground [m]."""
     obstacles: tuple[Any, ...]
     path: np.ndarray
-    """Of the body or, where it is fixed, of the tips (rows, paths, 3) [m]."""
+    """Path of the body or, where it is fixed, of the tips (rows, paths, 3) [m]."""
 
     @staticmethod
     def of(trajectory: "Trajectory", at: Sequence[int] | np.ndarray | slice | None = None) -> "Scene":
@@ -103,7 +103,7 @@ class Scene:
         )
 
     def bounds(self, plane: tuple[int, int]) -> np.ndarray:
-        """Lowest and highest of what moves, in a plane (2, 2) [m]."""
+        """The bounds of all moving parts, in a plane (2, 2) [m]."""
         low, high = [], []
         balls = [(self.objects[:, i], radius) for i, radius in enumerate(self.object_radii)]
         balls += [] if self.body is None else [(self.body, self.body_radius)]
@@ -129,7 +129,7 @@ def scene_of(of: "Trajectory | Scene") -> Scene:
 
 
 def draw_side(axes, of: "Trajectory | Scene", row: int = -1, plane: tuple[int, int] = FRONT, **options) -> None:
-    """The robot from the side at a row, with the ground, what it holds and the way that it has come.
+    """The robot from the side at a row, with the ground, the objects that it holds and its path so far.
 
     **Arguments:** `plane`: `FRONT` or `SIDE`; `options`: as those of `draw_view`.
     """
@@ -154,7 +154,7 @@ def draw_view(
     """The robot in a plane of the world at a row [mm].
 
     **Arguments:** `paleness`: 0 for full colours, towards 1 for paler ones, such as for moments before; `path`: whether
-    to draw the way that it has come; `surroundings`: whether to draw the ground and obstacles.
+    to draw the path so far; `surroundings`: whether to draw the ground and obstacles.
     """
     from matplotlib.collections import PolyCollection
 
@@ -185,14 +185,14 @@ def draw_view(
     _draw_stalks(axes, scene, row, plane, paleness)
     if path:
         stop = row % len(scene.time) + 1
-        for way in _MM * np.swapaxes(scene.path[:stop], 0, 1):
-            axes.plot(*way[:, list(plane)].T, color=_pale(_INK, 0.3), linewidth=0.8, zorder=3)
+        for points in _MM * np.swapaxes(scene.path[:stop], 0, 1):
+            axes.plot(*points[:, list(plane)].T, color=_pale(_INK, 0.3), linewidth=0.8, zorder=3)
     axes.set_aspect("equal")
     axes.autoscale_view()
 
 
 def draw_arm_side(axes, of: "Trajectory | Scene", row: int = -1, plane: tuple[int, int] = FRONT, alpha: float = 1.0):
-    """The outline of the arms in a plane of the world [mm] and their axes, see-through: many moments in one view."""
+    """The outline of the arms in a plane of the world [mm] and their axes, transparent: many moments in one view."""
     scene, alpha = scene_of(of), min(alpha, 1.0)
     for number, arm in enumerate(scene.arms):
         points = _MM * arm.positions[row][:, list(plane)]
@@ -207,20 +207,20 @@ def draw_arm_side(axes, of: "Trajectory | Scene", row: int = -1, plane: tuple[in
 
 @dataclass(frozen=True)
 class Piece:
-    """A piece of something, as it is seen."""
+    """A visible piece, projected to the plane of the view."""
 
     key: tuple[int, int]
-    """Of which thing, and which of its pieces."""
+    """Thing that the piece belongs to, and its number there."""
     nearness: float
     color: str
     outline: np.ndarray
-    """(m, 2) [m]"""
+    """Corners of the outline (m, 2) [m]."""
     rims: tuple[np.ndarray, ...] = ()
     """Ends of an arm that face the viewer (m, 2) [m]."""
 
 
 def _pieces(scene: Scene, row: int, plane: tuple[int, int]) -> list[Piece]:
-    """What is to be drawn of a row."""
+    """The pieces of a row that are to be drawn."""
     axis, sign = _NEARER[plane]
     pick, found = list(plane), []
     for number, arm in enumerate(scene.arms):
@@ -246,7 +246,7 @@ def _pieces(scene: Scene, row: int, plane: tuple[int, int]) -> list[Piece]:
 
 
 def _tangents(points: np.ndarray) -> np.ndarray:
-    """Unit vectors along a line at its points (n, 3): half way between those of the pieces that meet there."""
+    """Unit vectors along a line at its points (n, 3): the mean of those of the two neighbouring pieces."""
     along = np.diff(points, axis=0)
     along /= np.maximum(np.linalg.norm(along, axis=-1, keepdims=True), 1e-300)
     both = np.concatenate([along[:1], along[:-1] + along[1:], along[-1:]])
@@ -317,7 +317,7 @@ def _draw_holds(axes, scene: Scene, row: int, plane: tuple[int, int], paleness: 
 
 
 def _draw_stalks(axes, scene: Scene, row: int, plane: tuple[int, int], paleness: float) -> None:
-    """What carries arms that begin away from the ball that stands for the body."""
+    """Links from the ball that stands for the body to arms whose bases are away from it."""
     if scene.body is None:
         return
     for arm in scene.arms:
@@ -355,7 +355,7 @@ def box_corners(box: Box) -> np.ndarray:
 
 
 def _half_plane(point: np.ndarray, normal: np.ndarray) -> np.ndarray | None:
-    """What lies behind a plane that is seen from its edge; None for one that is not."""
+    """The region behind a plane that is seen from its edge; None for one that is not."""
     if np.hypot(*normal) < 0.999:
         return None
     along = np.array([-normal[1], normal[0]])

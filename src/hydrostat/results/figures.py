@@ -1,4 +1,4 @@
-"""Figures: a common look, and arms drawn in space. Arrays in, pictures out."""
+"""Figures in one style, and arms drawn in space. Arrays in, pictures out."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 COLORS = ("#c8553d", "#28666e", "#e0a030", "#5b5f97", "#7c9885", "#33322e")
-"""The colours of segments and ways, in order."""
+"""The colours of segments and methods, in order."""
 
 
 def new_figure(width: float, height: float):
@@ -20,7 +20,7 @@ def new_figure(width: float, height: float):
 
 
 def style_axes(axes, title: str = "", x: str = "", y: str = "") -> None:
-    """A title, labels with units, and no more ink than needed."""
+    """Set a title, labels with units, and no more ink than needed."""
     axes.set_title(title, loc="left", fontsize=10)
     axes.set_xlabel(x, fontsize=9)
     axes.set_ylabel(y, fontsize=9)
@@ -42,7 +42,7 @@ def draw_arm(axes, positions: np.ndarray, boundaries: np.ndarray, *, alpha: floa
 
 
 def frame_space(axes, points: np.ndarray) -> None:
-    """Equal scales in space around all the given points, (m, 3) [m]."""
+    """Set equal scales in space around all of these points, (m, 3) [m]."""
     low, high = points.min(0), points.max(0)
     middle, half = (low + high) / 2.0, max(float((high - low).max()) / 2.0, 1e-3)
     for set_limits, centre in zip((axes.set_xlim, axes.set_ylim, axes.set_zlim), middle, strict=True):

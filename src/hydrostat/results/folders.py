@@ -9,9 +9,8 @@ def new_folder(directory: str | os.PathLike[str], name: str) -> Path:
 
     `mkdir` fails when the folder exists, so two processes never get the same one.
 
-    Args:
-        directory: where the folder goes; created with its parents when missing.
-        name: one path component.
+    **Arguments:** `directory`: where the folder goes; created with its parents when missing; `name`: one path
+    component.
     """
     if name in {"", ".", ".."} or "/" in name or "\0" in name:
         raise ValueError(f"`name` must be a plain folder name without slashes; got {name!r}")
@@ -35,11 +34,9 @@ def new_folder(directory: str | os.PathLike[str], name: str) -> Path:
 def replace_file(path: Path, content: bytes | memoryview, durable: bool = False) -> None:
     """Write a file so that a reader, or a crash at any moment, finds the old content or the new, never a mixture.
 
-    Args:
-        path: the file; its folder exists.
-        content: all of its bytes.
-        durable: also wait until the bytes are on the medium. Not needed to survive a killed process, whose written
-            bytes the kernel keeps; needed to survive a power cut.
+    **Arguments:** `path`: the file; its folder exists; `content`: all of its bytes; `durable`: also wait until the
+    bytes are on the medium; not needed to survive a killed process, whose written bytes the kernel keeps; needed to
+    survive a power cut.
     """
     temporary = path.with_name(path.name + ".partial")
     with temporary.open("wb") as file:

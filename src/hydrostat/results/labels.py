@@ -35,15 +35,15 @@ class Quantity:
 
     name: str
     dims: tuple[str, ...]
-    """Without time; "arm" stands first for what there is of each arm, and is left out for a single arm."""
+    """Dimensions without time; "arm" comes first for quantities of each arm, and is left out for a single arm."""
     unit: str
     description: str
     of: rows.RowFunction
-    """What it is in a row."""
+    """Row function of the quantity."""
     there: Callable[[System], bool]
-    """Whether a system has it."""
+    """Whether a system has the quantity."""
     default: bool = True
-    """Whether it is recorded unless others are asked for."""
+    """Whether the quantity is recorded by default."""
 
 
 def _always(system: System) -> bool:
@@ -160,7 +160,7 @@ QUANTITIES = {
                  _has(Ground), False),
     )
 }  # fmt: skip
-"""Everything that can be recorded, by name."""
+"""All quantities that can be recorded, by name."""
 
 
 def chosen(system: System, variables: Variables = None) -> list[Quantity]:
@@ -197,7 +197,7 @@ def sizes(system: System) -> dict[str, int]:
 
 
 def layout(system: System, quantities: Sequence[Quantity]) -> tuple[list[Variable], list[Coordinate]]:
-    """The variables of a recording, and the coordinates of their dimensions; what has no entries is left out."""
+    """The variables of a recording, and the coordinates of their dimensions; variables without entries are left out."""
     size = sizes(system)
     variables = []
     for one in quantities:
@@ -245,7 +245,7 @@ def blocks(trajectory: "Trajectory", variables: Sequence[Variable]) -> dict[str,
 
 
 def _filled(variable: Variable, value: Any) -> np.ndarray:
-    """One array; of unequal arms, with what the smaller ones lack filled up."""
+    """One array; of unequal arms, the smaller ones padded with NaN."""
     if not isinstance(value, tuple):
         return np.asarray(value)
     count = value[0].shape[0]
@@ -256,13 +256,13 @@ def _filled(variable: Variable, value: Any) -> np.ndarray:
 
 
 def attributes(system: System) -> dict[str, Any]:
-    """What a file says of the whole trajectory."""
+    """The attributes of a file that describe the whole trajectory."""
     parts = ", ".join(type(part).__name__ for part in system.surroundings)
     return {"robot": system.robot.name, "surroundings": parts or "none"}
 
 
 def dataset(trajectory: "Trajectory", variables: Variables = None) -> "xarray.Dataset":
-    """A labelled Dataset."""
+    """The rows as a labelled Dataset."""
     import xarray
 
     system = trajectory.system

@@ -22,8 +22,7 @@ def load(path: str | os.PathLike[str]) -> xarray.Dataset:
     `axis` (the name of the record axis), `complete` (whether the recording came to its end) and, once they are
     written, `metrics`. A result that is still being written is opened with the rows it has at this moment.
 
-    Args:
-        path: the result folder.
+    **Arguments:** `path`: the result folder.
     """
     folder = Path(path)
     if not folder.exists():

@@ -17,8 +17,7 @@ def check_metrics(metrics: Mapping[str, Any]) -> dict[str, Any]:
 
     A metric is a finite number, a boolean, None or a flat list of these.
 
-    Args:
-        metrics: values by name; scalars and 1-D arrays of NumPy or JAX are converted.
+    **Arguments:** `metrics`: values by name; scalars and 1-D arrays of NumPy or JAX are converted.
     """
     return {_checked_name(name): _plain(name, value) for name, value in metrics.items()}
 

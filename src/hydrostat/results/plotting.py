@@ -1,4 +1,5 @@
-"""The default figure of a trajectory: the robot from the side and from above at some moments, and what it did."""
+"""The default figure of a trajectory: the robot from the side and from above at some moments, and quantities over
+time."""
 
 import os
 from pathlib import Path
@@ -21,7 +22,7 @@ _LEGEND = 8  # lines up to which they are named
 
 def plot(trajectory: "Trajectory", path: str | os.PathLike[str] | None = None, title: str | None = None):
     """Draw the figure; with a path it is written there as well."""
-    # Rows enough for curves and ways, and the moments among them.
+    # Rows enough for curves and paths, and the moments among them.
     thin = np.unique(np.linspace(0, len(trajectory) - 1, min(len(trajectory), _POINTS)).astype(int))
     shown: Any = trajectory[thin]
     scene = Scene.of(shown)
@@ -47,13 +48,13 @@ def plot(trajectory: "Trajectory", path: str | os.PathLike[str] | None = None, t
 
 
 def _side_plane(scene: Scene) -> tuple[int, int]:
-    """The vertical plane in which there is more to see."""
+    """The vertical plane in which the robot moves more."""
     wide = {plane: np.ptp(scene.bounds(plane)[:, 0]) for plane in (FRONT, SIDE)}
     return SIDE if wide[SIDE] > 1.2 * wide[FRONT] else FRONT
 
 
 def _window(scene: Scene, plane: tuple[int, int]) -> np.ndarray:
-    """What all views of a plane show: lowest and highest (2, 2) [mm], no flatter than one to four."""
+    """The common bounds of all views of a plane (2, 2) [mm], no flatter than one to four."""
     low, high = 1e3 * scene.bounds(plane)
     middle, size = 0.5 * (low + high), 1.08 * (high - low)
     size = np.maximum(size, 0.25 * size.max())
@@ -61,7 +62,7 @@ def _window(scene: Scene, plane: tuple[int, int]) -> np.ndarray:
 
 
 def _height(window: np.ndarray, count: int) -> float:
-    """How high a row of so many views is [inches]."""
+    """The height of a row of views [inches]."""
     wide, high = window[1] - window[0]
     return float(np.clip((_WIDTH / count - 0.8) * high / wide, 0.8, 3.2)) + 0.8
 
@@ -78,7 +79,7 @@ def _draw_views(figure, scene: Scene, moments, plane: tuple[int, int], name: str
 
 
 def _draw_place(axes, trajectory: "Trajectory", scene: Scene) -> None:
-    """Where the body or the tip is, or how far the tips have moved."""
+    """The position of the body or the tip over time, or the displacements of the tips."""
     robot, time = trajectory.system.robot, scene.time
     if robot.free_base or robot.single:
         for k, axis in enumerate("xyz"):
@@ -97,7 +98,7 @@ def _draw_place(axes, trajectory: "Trajectory", scene: Scene) -> None:
 
 
 def _draw_drive(figure, axes, trajectory: "Trajectory", scene: Scene) -> None:
-    """What drives the arms: the activation of muscles, or the tension of tendons; else the energy."""
+    """The drive of the arms over time: the activation of muscles, or the tension of tendons; else the energy."""
     robot, time = trajectory.system.robot, scene.time
     if any(arm.muscles is not None for arm in robot.each):
         activation = per_arm(robot, trajectory.activation)
@@ -132,7 +133,7 @@ def _draw_drive(figure, axes, trajectory: "Trajectory", scene: Scene) -> None:
 
 
 def _draw_state(figure, axes, trajectory: "Trajectory", scene: Scene) -> None:
-    """Which suckers hold, where there are any, else how the segments bend."""
+    """The attachment of suckers over time, where there are any, else the bends of the segments."""
     robot, time = trajectory.system.robot, scene.time
     if any(arm.holds.any() for arm in scene.arms):
         groups = [(name, arm.holds) for name, arm in zip(scene.names, scene.arms, strict=True)]

@@ -23,7 +23,7 @@ class Recorder:
 
     There is no buffer, no timer and no thread. `append` writes the new rows behind the committed ones, in place, and
     then replaces `committed.json`, which says how many rows are valid, atomically. A process that dies in between
-    leaves some bytes that no reader looks at; committed rows are never written again. An exception, Ctrl-C and a kill
+    leaves some bytes that no reader uses; committed rows are never written again. An exception, Ctrl-C and a kill
     thus all leave the same: every row appended, marked as not complete. A power cut may take the last seconds, which
     the kernel had not yet carried to the disk.
 
@@ -32,14 +32,10 @@ class Recorder:
         with Recorder(folder, [Variable("tip", ("component",), (3,), "m", "tip in the world")], 1000) as recorder:
             recorder.append(times, tip=positions)
 
-    Args:
-        folder: the result folder; created when missing, must not hold a recording already.
-        variables: what is recorded.
-        total: the number of rows to allocate; fewer may be recorded.
-        axis: the name of the record axis.
-        axis_unit: its unit.
-        attributes: anything JSON can hold that describes the whole recording.
-        coordinates: labels of the other dimensions.
+    **Arguments:** `folder`: the result folder; created when missing, must not hold a recording already; `variables`:
+    what is recorded; `total`: the number of rows to allocate; fewer may be recorded; `axis`: the name of the record
+    axis; `axis_unit`: its unit; `attributes`: anything JSON can hold that describes the whole recording; `coordinates`:
+    labels of the other dimensions.
     """
 
     def __init__(
@@ -80,9 +76,8 @@ class Recorder:
     def append(self, axis_values: Any, /, **blocks: Any) -> None:
         """Record n more rows; when it returns they are on disk, when it raises nothing has changed.
 
-        Args:
-            axis_values: the rows' places on the record axis [axis_unit], shape (n,).
-            **blocks: for each variable an array of shape (n, *its shape), in its unit.
+        **Arguments:** `axis_values`: the rows' places on the record axis [axis_unit], shape (n,); `**blocks`: for each
+        variable an array of shape (n, *its shape), in its unit.
         """
         if self._closed:
             raise ValueError("this recorder is closed; rows can be appended only before close()")

@@ -29,7 +29,7 @@ def replay(
     tubes: Sequence[Tube] = (),
     min_radius: float = 0.0,
 ) -> Path:
-    """Write the motion of a robot and of what is around it.
+    """Write the motion of a robot and of its surroundings.
 
     **Arguments:** `lines`, `tubes`: what else is to be seen, row by row as the trajectory where it moves; `min_radius`:
     of arms as they are drawn [m], for those too thin to be seen.
@@ -89,7 +89,7 @@ def cylinder(name: str, a: np.ndarray, b: np.ndarray, radius: float, color=(40, 
 
 
 def _paths(scene: Scene) -> list[Line]:
-    """The way of the body, or those of the tips."""
+    """The path of the body, or those of the tips."""
     if len(scene.time) < 2:
         return []
     low, high = scene.bounds((0, 1))

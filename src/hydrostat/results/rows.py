@@ -1,4 +1,4 @@
-"""What is derived from the rows of a trajectory: each quantity as a function of one row, and how it is taken of many.
+"""Quantities that are derived from the rows of a trajectory: each is a function of one row, evaluated for all rows.
 
 A row function is `function(system, row)`, a module-level function of one moment, so that it is compiled once for each
 system. `of_rows` takes it of all rows: traced where the rows are, else some rows at a time, so that the memory for
@@ -17,19 +17,19 @@ from jax.core import Tracer
 from jaxtyping import Array, Float
 
 from hydrostat.code_cache import structure_of
-from hydrostat.compiling import quick_jit
+from hydrostat.compiling import in_pieces, quick_jit
 from hydrostat.lie import SE3, small
 from hydrostat.mechanics import kinematics
 from hydrostat.mechanics.model import ArmModel
-from hydrostat.mechanics.pull import wire_tensions
 from hydrostat.mechanics.robot import PerArm, joined, over_arms, split, stacked
+from hydrostat.mechanics.wires import wire_tensions
 from hydrostat.surroundings.jet import Jet
 from hydrostat.surroundings.objects import Ball
 from hydrostat.surroundings.suckers import Suckers
 from hydrostat.system import Control, State, System
 
 PIECE = 64
-"""Rows that are worked on together."""
+"""Number of rows that are computed together."""
 
 
 class Row(NamedTuple):
@@ -39,7 +39,7 @@ class Row(NamedTuple):
     """The row before; in the first row, that row itself."""
     state: State
     control: Control
-    """What acted during the step that ended there."""
+    """The control during the step that ended there."""
     dt: Float[Array, ""]
     """Time since the row before [s]; in the first row, until the second."""
 
@@ -61,12 +61,7 @@ def of_rows(system: System, state: State, control: Control, *functions: RowFunct
     found = _by_machine_code(functions, system, _rows(state, control, np.arange(count)))
     if found is not None:
         return found
-    # Pieces of one size, the last one filled up with its last row: one compiled function does for all lengths.
-    parts = []
-    for begin in range(0, count, PIECE):
-        found = _piece(functions, system, _rows(state, control, np.minimum(np.arange(begin, begin + PIECE), count - 1)))
-        parts.append(jax.tree.map(lambda y, n=count - begin: np.asarray(y)[:n], found))
-    return parts[0] if len(parts) == 1 else jax.tree.map(lambda *y: np.concatenate(y), *parts)
+    return in_pieces(lambda index: _piece(functions, system, _rows(state, control, index)), np.arange(count), PIECE)
 
 
 _COMPILED: dict[Any, Any] = {}
@@ -86,11 +81,11 @@ def _by_machine_code(functions: tuple[RowFunction, ...], system: System, rows: R
     native = _COMPILED[kind]
     if native is None:
         return None
-    given = native.parameters.new()
-    native.parameters.pack(given, jax.tree.leaves(parameters))
+    packed = native.parameters.new()
+    native.parameters.pack(packed, jax.tree.leaves(parameters))
     memory = native.argument.new(len(rows.dt))
     native.argument.pack(memory, jax.tree.leaves(rows))
-    return jax.tree.unflatten(native.structure, native.result.unpack(native.rows(given, memory)))
+    return jax.tree.unflatten(native.structure, native.result.unpack(native.rows(packed, memory)))
 
 
 def _compiled(functions, system: System, rows: Row, parameters, fixed):
@@ -112,7 +107,7 @@ def _compiled(functions, system: System, rows: Row, parameters, fixed):
 
 
 def _rows(state: State, control: Control, index) -> Row:
-    """The rows of some numbers, each with the one before it."""
+    """The rows of these numbers, each with the one before it."""
     library = jnp if isinstance(index, jax.Array) else np
     before = library.maximum(index - 1, 0)
     # The first row has no step before it: as long as the next one, if there is one.
@@ -146,13 +141,13 @@ class Shape(NamedTuple):
     """The ends of the segments of an arm, the base first."""
 
     pose: SE3
-    """In the world (n + 1)."""
+    """Poses of the ends in the world (n + 1)."""
     radius: Float[Array, " n+1"]
-    """Of the arm there [m]; where two segments meet with unlike radii, their mean."""
+    """Radius of the arm at the ends [m]; where two segments join with unlike radii, their mean."""
 
 
 def each_arm(system: System, row: Row, function, *values: PerArm) -> PerArm:
-    """function(arm, pose of its base, its coordinates, values of the arm ...) of every arm."""
+    """The values of function(arm, pose of its base, its coordinates, values of the arm ...) for every arm."""
     robot = system.robot
 
     def of_arm(arm, mount, q, *own):
@@ -167,7 +162,7 @@ def each_arm(system: System, row: Row, function, *values: PerArm) -> PerArm:
 
 
 def _placed(arm: ArmModel, base: SE3):
-    """The geometry of the arm with its base where it is."""
+    """The geometry of the arm with its base at this pose."""
     return eqx.tree_at(lambda geometry: geometry.T_world_base, arm.arm, base)
 
 
@@ -195,12 +190,12 @@ def shape(system: System, row: Row) -> PerArm:
 
 
 def points(system: System, row: Row) -> PerArm:
-    """Where the ends of the segments are."""
+    """The positions of the ends of the segments."""
     return each_arm(system, row, lambda arm, base, q: kinematics.segment_poses(_placed(arm, base), q).position)
 
 
 class Centreline(eqx.Module):
-    """A row function: places along the axis of every arm, so many in each segment."""
+    """A row function: poses and radii along the axis of every arm, at some points of each segment."""
 
     points_per_segment: int = eqx.field(static=True)
 
@@ -224,7 +219,7 @@ def stretch(system: System, row: Row) -> PerArm:
 
 
 def bend(system: System, row: Row) -> PerArm:
-    """By how much each segment bends: from the bends among its coordinates, or the angle between its end sections."""
+    """The bend angle of each segment: from the bends among its coordinates, or the angle between its end sections."""
 
     def of_arm(arm, base, q):
         del base
@@ -248,11 +243,11 @@ def tension(system: System, row: Row) -> PerArm:
     robot = system.robot
     inputs = system.inputs(row.control, row.state, row.state.activation, 1.0, None)
     each = zip(robot.each, *(split(robot, y) for y in (row.state.q, row.state.v, inputs.wires)), strict=True)
-    return joined(robot, [wire_tensions(arm, q, v, given) for arm, q, v, given in each])
+    return joined(robot, [wire_tensions(arm, q, v, setpoint) for arm, q, v, setpoint in each])
 
 
 def per_segment(system: System, nodes: Float[Array, " n"]) -> PerArm:
-    """The most of what is said of the contact nodes of each segment."""
+    """The largest value among the contact nodes of each segment."""
     robot, parts, begin = system.robot, [], 0
     for arm, count in zip(robot.each, system.environment.rows, strict=True):
         own = nodes[begin : begin + count].reshape(arm.arm.count, -1)
@@ -262,7 +257,7 @@ def per_segment(system: System, nodes: Float[Array, " n"]) -> PerArm:
 
 
 def attachments(system: System, state: State) -> tuple[list, list]:
-    """What holds the ground, and what holds each free object: held and pull of all contact nodes."""
+    """The attachments of all contact nodes to the ground, and to each free object."""
     count = system.environment.count
     ground = [
         own for part, own in zip(system.surroundings, state.surroundings, strict=True) if isinstance(part, Suckers)
@@ -277,23 +272,23 @@ def _most(system: System, each: list) -> PerArm:
 
 
 def held(system: System, row: Row) -> PerArm:
-    """1 for segments whose suckers hold the ground."""
+    """The indicator of segments whose suckers hold the ground."""
     return _most(system, [own.held for own in attachments(system, row.state)[0]])
 
 
 def taken(system: System, row: Row) -> PerArm:
-    """1 for segments whose suckers hold a free object."""
+    """The indicator of segments whose suckers hold a free object."""
     return _most(system, [own.held for own in attachments(system, row.state)[1]])
 
 
 def sucker_pull(system: System, row: Row) -> PerArm:
-    """How hard the suckers of each segment are pulled."""
+    """The largest tension of the suckers of each segment."""
     ground, objects = attachments(system, row.state)
     return _most(system, [own.held * own.pull for own in ground + objects])
 
 
 class Object(NamedTuple):
-    """Free objects (o)."""
+    """The states of the free objects (o)."""
 
     position: Float[Array, "o 3"]
     rotation: Float[Array, "o 3 3"]
@@ -301,7 +296,7 @@ class Object(NamedTuple):
 
 
 def objects(system: System, row: Row) -> Object:
-    """Where the free objects are."""
+    """The positions of the free objects."""
     balls = [own.ball for own in system.objects(row.state)]
     if not balls:
         return Object(jnp.zeros((0, 3)), jnp.zeros((0, 3, 3)), jnp.zeros((0, 3)))

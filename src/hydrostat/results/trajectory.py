@@ -1,4 +1,4 @@
-"""The trajectory of a system: what a rollout or a simulation gives, and everything that follows from it."""
+"""The trajectory of a system: the result of a rollout or a simulation, and the quantities derived from it."""
 
 import os
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Trajectory(eqx.Module):
-    """Everything that evolved, row by row; every quantity of a row belongs to the time of that row.
+    """The motion of a system, row by row; every quantity of a row belongs to the time of that row.
 
     The row is the leading axis of all arrays. What is a quantity of each arm has the arm next, unless there is but a
     single arm: (rows, arm, ...). Of unequal arms, quantities of segments are a tuple, one array for each arm; tips
@@ -44,13 +44,13 @@ class Trajectory(eqx.Module):
     system: System
     state: State
     control: Control
-    """Of each row, what acted during the step that ended there; zeros in the first row."""
+    """Control of each row during the step that ended there; zeros in the first row."""
     memory: Any
-    """The controller's, after the step that ended there."""
+    """Memory of the controller, after the step that ended there."""
     converged: Bool[Array, " rows"]
     """Whether the steps up to the row, since the row before, have converged."""
     iterations: Int[Array, " rows"]
-    """That these steps took together."""
+    """Number of iterations that these steps took together."""
 
     # Rows.
 
@@ -70,7 +70,7 @@ class Trajectory(eqx.Module):
         return (self[i] for i in range(len(self)))
 
     def _replaced(self, function) -> "Trajectory":
-        """The same system with function(array) in the place of every array of rows."""
+        """The trajectory with function(array) in the place of every array of rows."""
         arrays = (self.state, self.control, self.memory, self.converged, self.iterations)
         return Trajectory(self.system, *jax.tree.map(function, arrays))
 
@@ -113,7 +113,7 @@ class Trajectory(eqx.Module):
 
     @property
     def time(self) -> Any:
-        """[s]"""
+        """Times of the rows [s]."""
         return _plain(self.state.time)
 
     @property
@@ -123,7 +123,7 @@ class Trajectory(eqx.Module):
 
     @property
     def v(self) -> PerArm:
-        """Their rates."""
+        """Rates of the coordinates (rows[, arm], n, k)."""
         return _plain(self.state.v)
 
     @property
@@ -133,27 +133,27 @@ class Trajectory(eqx.Module):
 
     @property
     def body_pose(self) -> SE3:
-        """Of the body, of a single arm the pose of its base."""
+        """Pose of the body; of a single arm the pose of its base."""
         return _plain(self.state.base_pose)
 
     @property
     def body(self) -> Float[Array, "rows 3"]:
-        """Where the body's origin is [m]."""
+        """Position of the body's origin [m]."""
         return self.body_pose.position
 
     @property
     def body_twist(self) -> Float[Array, "rows 6"]:
-        """Of the body, (angular, linear) in its own axes [rad/s, m/s]."""
+        """Twist of the body, (angular, linear) in its own axes [rad/s, m/s]."""
         return _plain(self.state.base_twist)
 
     @property
     def body_velocity(self) -> Float[Array, "rows 3"]:
-        """Of the body's origin, in world axes [m/s]."""
+        """Velocity of the body's origin, in world axes [m/s]."""
         return self.derived(rows.body_velocity)
 
     @property
     def yaw(self) -> Any:
-        """By how much the body's x axis is turned about the vertical, without jumps [rad]."""
+        """Yaw of the body: the angle of its x axis about the vertical, without jumps [rad]."""
         R = self.body_pose.rotation
         unwrap, angle = (jnp.unwrap, jnp.arctan2) if isinstance(R, Tracer) else (np.unwrap, np.arctan2)
         return unwrap(angle(R[:, 1, 0], R[:, 0, 0]))
@@ -162,12 +162,12 @@ class Trajectory(eqx.Module):
 
     @property
     def tip_pose(self) -> SE3:
-        """Of the tips (rows[, arm])."""
+        """Poses of the tips (rows[, arm])."""
         return self.derived(rows.tip_pose)
 
     @property
     def tip(self) -> Float[Array, "rows *arm 3"]:
-        """Where the tips are [m]."""
+        """Positions of the tips [m]."""
         return self.tip_pose.position
 
     @property
@@ -177,7 +177,7 @@ class Trajectory(eqx.Module):
 
     @property
     def points(self) -> PerArm:
-        """Where the ends of the segments are, the base first (rows[, arm], n + 1, 3) [m]."""
+        """Positions of the ends of the segments, the base first (rows[, arm], n + 1, 3) [m]."""
         return self.derived(rows.points)
 
     def centreline(self, points_per_segment: int = 8) -> PerArm:
@@ -186,7 +186,7 @@ class Trajectory(eqx.Module):
 
     @property
     def bend(self) -> PerArm:
-        """Of each segment (rows[, arm], n) [rad]."""
+        """Bend angle of each segment (rows[, arm], n) [rad]."""
         return self.derived(rows.bend)
 
     @property
@@ -198,27 +198,27 @@ class Trajectory(eqx.Module):
 
     @property
     def tension(self) -> PerArm:
-        """Of every tendon (rows[, arm], w) [N]."""
+        """Tension of every tendon (rows[, arm], w) [N]."""
         return self.derived(rows.tension)
 
     @property
     def held(self) -> PerArm:
-        """1 for segments whose suckers hold the ground (rows[, arm], n)."""
+        """Indicator of segments whose suckers hold the ground (rows[, arm], n)."""
         return self.derived(rows.held)
 
     @property
     def taken(self) -> PerArm:
-        """1 for segments whose suckers hold a free object (rows[, arm], n)."""
+        """Indicator of segments whose suckers hold a free object (rows[, arm], n)."""
         return self.derived(rows.taken)
 
     @property
     def sucker_pull(self) -> PerArm:
-        """How hard the suckers of each segment are pulled (rows[, arm], n) [N]."""
+        """Largest tension of the suckers of each segment (rows[, arm], n) [N]."""
         return self.derived(rows.sucker_pull)
 
     @property
     def objects(self) -> Float[Array, "rows o 3"]:
-        """Where the free objects are [m]."""
+        """Positions of the free objects [m]."""
         return self.derived(rows.objects).position
 
     @property
@@ -228,7 +228,7 @@ class Trajectory(eqx.Module):
 
     @property
     def thrust(self) -> Float[Array, "rows 3"]:
-        """Of the jet, in world axes [N]."""
+        """Thrust of the jet, in world axes [N]."""
         return self.derived(rows.thrust)
 
     # Forces.
@@ -264,7 +264,8 @@ class Trajectory(eqx.Module):
         return self.derived(analysis.energy)
 
     def power(self) -> Float[Array, " rows"]:
-        """Of actuators, loads and surroundings on the robot [W]; its energy changes by this less `dissipation`."""
+        """Power of actuators, loads and surroundings on the robot [W]; its energy changes by this less
+        `dissipation`."""
         return self.derived(analysis.power)
 
     def dissipation(self) -> Float[Array, " rows"]:
@@ -288,7 +289,7 @@ class Trajectory(eqx.Module):
         return self.derived(analysis.mean_power)
 
     def energy_balance_error(self) -> float:
-        """How far the change of energy is from the work done on the robot, over the work of its muscles, at most.
+        """Largest difference between the change of energy and the work done on the robot, over the work of its muscles.
 
         For trajectories with a row for every step, stepped by SDIRK2.
         """
@@ -298,7 +299,7 @@ class Trajectory(eqx.Module):
 
     @property
     def pressure(self) -> PerArm:
-        """That keeps the volume of each segment (rows[, arm], n) [Pa]; zero where it is kept exactly."""
+        """Pressure that keeps the volume of each segment (rows[, arm], n) [Pa]; zero where it is kept exactly."""
         return self.derived(analysis.pressure)
 
     @property
@@ -318,17 +319,17 @@ class Trajectory(eqx.Module):
 
     @property
     def ground_depth(self) -> Float[Array, " rows"]:
-        """How deep the robot is in the ground, over the local radius, at most; negative above it."""
+        """Largest depth of the robot in the ground, over the local radius; negative above it."""
         return self.derived(analysis.ground_depth)
 
     @property
     def object_overlap(self) -> Float[Array, "rows o"]:
-        """How deep arms are in each free object, over their local radius, at most; negative while apart."""
+        """Largest depth of arms in each free object, over their local radius; negative while apart."""
         return self.derived(analysis.object_overlap)
 
     @property
     def body_overlap(self) -> Float[Array, " rows"]:
-        """How deep arms are in their body, beyond where they begin, over their local radius, at most."""
+        """Largest depth of arms in their body, beyond their bases, over their local radius."""
         return self.derived(analysis.body_overlap)
 
     # Files and pictures.
@@ -353,7 +354,7 @@ class Trajectory(eqx.Module):
         return Path(folder)
 
     def plot(self, path: str | os.PathLike[str] | None = None, title: str | None = None):
-        """Draw the robot from the side and from above at several moments, and what it did over time.
+        """Draw the robot from the side and from above at several moments, and its quantities over time.
 
         Returns the matplotlib figure; with a path it is written there as well.
         """
@@ -373,18 +374,19 @@ class Trajectory(eqx.Module):
     # Any function of rows.
 
     def derived(self, function: rows.RowFunction) -> Any:
-        """function(system, row) of every row, a tree of arrays; a function of the top level of a module."""
+        """The values of function(system, row) for every row, a tree of arrays; a function of the top level of a
+        module."""
         return self.all_derived(function)[0]
 
     def all_derived(self, *functions: rows.RowFunction) -> tuple:
-        """Several of them, compiled and computed together."""
+        """The values of several row functions, compiled and computed together."""
         if not len(self):
             raise InputError("this trajectory has no rows; nothing can be derived from it")
         return rows.of_rows(self.system, self.state, self.control, *functions)
 
 
 def _plain(values):
-    """NumPy arrays, unless they are being traced."""
+    """The values as NumPy arrays, unless they are being traced."""
     return jax.tree.map(lambda y: y if isinstance(y, Tracer) else np.asarray(y), values)
 
 

@@ -1,4 +1,4 @@
-"""Recording trajectories as they come, so that what has been simulated is on disk however the run ends."""
+"""Recording of trajectories piece by piece, so that every simulated row is on disk however the run ends."""
 
 import os
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ class TrajectoryRecorder:
     segments), q, stretch, bend, activation, muscle_power, tension, pressure, held, taken, objects and thrust. A row of
     an octopus arm of 20 segments takes 2.1 kB so, one of an octopus of eight of them 19 kB.
 
-    **Arguments:** `total_rows`: at most so many rows come; `variables`: names of `labels.QUANTITIES`, or "all";
+    **Arguments:** `total_rows`: largest number of rows; `variables`: names of `labels.QUANTITIES`, or "all";
     `attributes`: anything JSON can hold that describes the whole recording.
     """
 
@@ -46,7 +46,7 @@ class TrajectoryRecorder:
         return self._recorder.rows
 
     def compile(self, piece: "Trajectory") -> None:
-        """Compile what recording such pieces needs, and record nothing."""
+        """Compile the functions that recording such pieces needs, and record nothing."""
         labels.blocks(piece, self._variables)
 
     def append(self, piece: "Trajectory") -> None:

@@ -1,4 +1,4 @@
-"""What is recorded: quantities that change from row to row, and the coordinates of their fixed dimensions."""
+"""Variables of a recording: quantities that change from row to row, and the coordinates of their fixed dimensions."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -10,12 +10,9 @@ import numpy as np
 class Variable:
     """One recorded quantity; the record axis comes first and is not listed here.
 
-    Args:
-        name: a Python identifier, the keyword under which rows are appended.
-        dims: the names of the other dimensions, such as `("node", "component")`; empty for a scalar per row.
-        shape: their sizes.
-        unit: such as `"m"` or `"rad/s"`; empty for a dimensionless quantity.
-        description: one line for the reader of the result.
+    **Arguments:** `name`: a Python identifier, the keyword under which rows are appended; `dims`: the names of the
+    other dimensions, such as `("node", "component")`; empty for a scalar per row; `shape`: their sizes; `unit`: such as
+    `"m"` or `"rad/s"`; empty for a dimensionless quantity; `description`: one line for the reader of the result.
     """
 
     name: str
@@ -43,11 +40,8 @@ class Variable:
 class Coordinate:
     """The values along one dimension, such as arc length in metres or the names of components.
 
-    Args:
-        dim: the dimension that it labels.
-        values: one number or one string per index, shape (size of the dimension,).
-        unit: of the numbers.
-        description: one line for the reader of the result.
+    **Arguments:** `dim`: the dimension that it labels; `values`: one number or one string per index, shape (size of the
+    dimension,); `unit`: of the numbers; `description`: one line for the reader of the result.
     """
 
     dim: str

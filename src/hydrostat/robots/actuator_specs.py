@@ -1,4 +1,4 @@
-"""Tendons, muscles, legs and motors in words and numbers, checked; nothing here needs JAX."""
+"""Specifications of tendons, muscles, legs and motors, checked; nothing here needs JAX."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ class TendonSpec:
     """One tendon or wire, from the base of one segment to the end of the same or a later one."""
 
     azimuth_deg: float
-    """Where it runs in the cross-section, from +x towards +y [deg]."""
+    """Azimuth of the tendon in the cross-section, from +x towards +y [deg]."""
     offset: tuple[float, ...]
     """Distance from the axis at its first and at its last point [m], or at every boundary of the segments it passes."""
     ends_at_segment: int
@@ -30,9 +30,10 @@ class TendonSpec:
     kind: str = "hard"
     """`hard`: guided all along, it follows the curve; `soft`: straight between the discs of `bays` equal bays."""
     bays: int = 10
-    """Number of equal bays of each segment; counts for soft wires."""
+    """Number of equal bays of each segment; used by soft wires."""
     turn_deg: float = 0.0
-    """By how much it winds round the axis from its first to its last point, evenly [deg]; 0 for a straight course."""
+    """Angle by which the tendon winds round the axis from its first to its last point, evenly [deg]; 0 for a straight
+    course."""
 
     def __post_init__(self):
         turn = errors.number("turn_deg", self.turn_deg, least=-36000.0, most=36000.0)
@@ -57,19 +58,20 @@ class MusclesSpec:
     stress: float
     """Largest active stress, at the rest length, over the rest section [Pa]."""
     stiffness: float
-    """By how much the active stress grows per relative length [Pa]; without it a shortening arm collapses."""
+    """Growth of the active stress per relative length [Pa]; without it a shortening arm collapses."""
     segments: str = "strut"
     """`strut`: straight pieces that tilt at their upper plate; `strain`: arcs of constant strain."""
     offset: float = 0.7071
     """Distance of the longitudinal muscles from the axis, over the radius."""
     oblique_deg: float = 0.0
-    """By how much oblique muscles wind round the axis over one segment [deg]; 0 for none. They need the mode twist."""
+    """Angle by which oblique muscles wind round the axis over one segment [deg]; 0 for none. They need the mode
+    twist."""
     fastest: float = 0.0
     """Lengths per second at which a shortening muscle has no force left [1/s]; 0 for force that ignores the rate."""
     activation_time: float = 0.03
-    """Of the first-order lag between command and activation [s]."""
+    """Time constant of the first-order lag between command and activation [s]."""
     bend_limit_deg: float = 57.3
-    """Bend of a segment from where it stiffens [deg]."""
+    """Bend from which on a segment stiffens [deg]."""
 
     def __post_init__(self):
         checked = {
@@ -88,24 +90,25 @@ class MusclesSpec:
 
 @dataclass(frozen=True)
 class LegsSpec:
-    """The six legs of every segment of a chain of platforms, and what their actuators can do."""
+    """The six legs of every segment of a chain of platforms, and the limits of their actuators."""
 
     lower_azimuths_deg: tuple[float, ...] = (150.0, 150.0, 270.0, 270.0, 30.0, 30.0)
-    """Of the legs' joints on the lower plate, from +x towards +y [deg]."""
+    """Azimuths of the legs' joints on the lower plate, from +x towards +y [deg]."""
     upper_azimuths_deg: tuple[float, ...] = (90.0, 210.0, 210.0, 330.0, 330.0, 90.0)
-    """Of the same legs' joints on the upper plate [deg]."""
+    """Azimuths of the same legs' joints on the upper plate [deg]."""
     length_range: tuple[float, ...] = (0.4, 2.5)
     """Shortest and longest length of a leg, over its rest length."""
     max_stroke: float = 0.7
-    """By how much a leg can be longer or shorter than at rest [m]."""
+    """Stroke of a leg: largest change of its length from that at rest [m]."""
     max_rate: float = 2.0
-    """[m/s]"""
+    """Highest rate of a leg's length [m/s]."""
     max_force: float = 5e3
-    """[N]"""
+    """Largest force of a leg [N]."""
     leg_mass: float = 0.1
-    """Of one leg [kg]; its cylinder counts with the lower plate, its piston, the other half, with the upper one."""
+    """Mass of one leg [kg]; its cylinder counts with the lower plate, its piston, the other half, with the upper
+    one."""
     plate_thickness: float = 5e-3
-    """[m]; the plates are discs of the robot's material."""
+    """Thickness of the plates [m], which are discs of the robot's material."""
 
     def __post_init__(self):
         lower = errors.numbers("lower_azimuths_deg", self.lower_azimuths_deg, 6, **ANGLE)
@@ -142,13 +145,13 @@ class MotorSpec:
     screw_pitch: float = 1.25e-3
     """Wire drawn in per turn [m]."""
     max_speed: float = 0.025
-    """Of the wire [m/s]."""
+    """Highest speed of the wire [m/s]."""
     max_acceleration: float = 0.1
-    """Of the wire [m/s^2]."""
+    """Highest acceleration of the wire [m/s^2]."""
     max_jerk: float = 1.0
-    """Of the wire, in S-curves [m/s^3]."""
+    """Highest jerk of the wire, in S-curves [m/s^3]."""
     max_pulse_rate: float = 200e3
-    """Pulses per second."""
+    """Highest number of pulses per second."""
 
     def __post_init__(self):
         errors.whole("steps_per_turn", self.steps_per_turn, least=1, most=10_000_000)

@@ -1,4 +1,4 @@
-"""From a robot's specification to the arrays that the mechanics works on."""
+"""Construction of a robot from its specification: the arrays that the mechanics works on."""
 
 from collections.abc import Sequence
 
@@ -19,6 +19,7 @@ from hydrostat.actuation import (
     rest_poses,
 )
 from hydrostat.bodies import Arm, Material, Section
+from hydrostat.constants import BALL_DRAG
 from hydrostat.errors import InputError, choice
 from hydrostat.lie import SE3
 from hydrostat.mechanics.model import GRAVITY, ArmModel, Wires, make_arm_model
@@ -29,11 +30,9 @@ from hydrostat.segments import AbstractSegment, StewartSegment, StrainSegment, S
 from hydrostat.segments.stewart import named_faults
 
 WIRE_STIFFNESS = 2.0e5
-"""EA of the wires that are driven by their length [N]: steel cable of some 1.6 mm, assumed."""
+"""Axial stiffness EA of the wires that are driven by their length [N]: steel cable of some 1.6 mm, assumed."""
 WIRE_DAMPING_TIME = 1e-3
 """Ratio of a wire's damping to its stiffness [s], assumed."""
-BALL_DRAG = 0.47
-"""Drag coefficient of a sphere on its shadow, for Reynolds numbers of 1e3 to 1e5 (Hoerner)."""
 
 
 def build_robot(
@@ -147,7 +146,7 @@ def _wires(spec: RobotSpec, arm: Arm, drive: str, wire_stiffness: float) -> Wire
 
 
 def _body_shape(spec: LimbedSpec) -> BodyShape:
-    """A ball that displaces as much water as the body does."""
+    """The shape of the body: a ball that displaces as much water as the body does."""
     radius = (0.75 * spec.body.volume / np.pi) ** (1.0 / 3.0)
     return BodyShape(*(jnp.asarray(value, float) for value in (radius, BALL_DRAG, spec.body.volume)))
 
@@ -249,14 +248,15 @@ def _tendons(spec: RobotSpec) -> Tendons:
 
 
 def base_pose(base: BaseSpec) -> SE3:
-    """Where a base is: its z is the given axis, turned from the outer z by the shortest way, then rolled about it."""
+    """The pose of a base: its z is this axis, turned from the outer z by the smallest rotation, then rolled about
+    it."""
     roll = np.deg2rad(base.roll_deg)
     rolled = np.array([[np.cos(roll), -np.sin(roll), 0.0], [np.sin(roll), np.cos(roll), 0.0], [0.0, 0.0, 1.0]])
     return SE3(jnp.array(_axes(base.axis) @ rolled), jnp.array(base.position))
 
 
 def _axes(axis: tuple[float, ...]) -> np.ndarray:
-    """The rotation whose z is the given direction, turned from the world's z by the shortest way."""
+    """The rotation whose z is this direction, turned from the world's z by the smallest rotation."""
     z = np.array(axis) / np.linalg.norm(axis)
     across = z[0] ** 2 + z[1] ** 2
     if z[2] < 0.0 and across == 0.0:  # straight down: half a turn about x

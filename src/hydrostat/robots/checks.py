@@ -1,4 +1,4 @@
-"""What a scenario may ask of a robot."""
+"""The requirements that scenarios have on a robot."""
 
 import math
 
@@ -42,7 +42,7 @@ def check_limbs_of_arcs(spec: LimbedSpec) -> None:
 
 
 def check_squid(spec: LimbedSpec) -> None:
-    """Refuse another robot than the squid, whose limbs have their tasks."""
+    """Refuse any robot but the squid, whose limbs have their own tasks."""
     if spec.name != "squid":
         raise InputError(f"this scenario needs the squid; got {spec.name}")
 
@@ -99,7 +99,7 @@ def check_finger(spec: RobotSpec) -> None:
 
 
 def check_two_arcs(spec: RobotSpec) -> None:
-    """Refuse a robot that is not a planar arm of two arcs; what pulls at it does not matter."""
+    """Refuse a robot that is not a planar arm of two arcs, with any actuators."""
     check_continuum(spec)
     if len(spec.segments) != 2:
         raise InputError(f"this scenario needs an arm of 2 segments, its arcs; got {len(spec.segments)}")

@@ -24,12 +24,13 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import root_scalar
 
 from hydrostat.errors import UnsolvedError
+from hydrostat.geometry import frustum_volume
 from hydrostat.robots.spec import RobotSpec
 
 _STANDARD_GRAVITY = (0.0, 0.0, -9.81)  # m/s^2, as that of the mechanics
 _LOAD_STEPS = 8
 _NEWTON_STEPS = 50
-_SCAN = 1.12  # ratio of the frequencies at which the first one is looked for
+_SCAN = 1.12  # ratio of the frequencies at which the first one is searched for
 _FINE = {"method": "DOP853", "rtol": 1e-12, "atol": 1e-14}
 _COARSE = {"method": "DOP853", "rtol": 1e-7, "atol": 1e-12}
 
@@ -38,22 +39,22 @@ class Stretch(NamedTuple):
     """A part of the rod without a step in its properties and without a mass inside."""
 
     start: float
-    """[m]"""
+    """Distance of the begin from the clamp [m]."""
     end: float
     stiffness: Callable[[float], float]
-    """EI at a place [N m^2]."""
+    """Bending stiffness EI at a place [N m^2]."""
     line_density: Callable[[float], float]
-    """[kg/m]"""
+    """Mass per length at a place [kg/m]."""
     rotary_density: Callable[[float], float]
     """Moment of inertia about a diameter per length [kg m]."""
     curvature: float
-    """Of the unloaded rod [1/m]."""
+    """Curvature of the unloaded rod [1/m]."""
     mass: float
-    """Of the lumps at its end [kg]."""
+    """Mass of the lumps at the end [kg]."""
     inertia: float
-    """Their moment of inertia [kg m^2]."""
+    """Moment of inertia of the lumps at the end [kg m^2]."""
     beyond: Callable[[float], float]
-    """The mass from a place to the tip, lumps at the end included [kg]."""
+    """Mass from a place to the tip, lumps at the end included [kg]."""
 
 
 @dataclass(frozen=True)
@@ -62,17 +63,17 @@ class Sag:
 
     rod: tuple[Stretch, ...]
     gravity: tuple[float, float]
-    """Along x and z of the plane [m/s^2]."""
+    """Gravity along x and z of the plane [m/s^2]."""
     base_moment: float
-    """[N m]"""
+    """Moment at the clamp [N m]."""
 
     def at(self, distances: np.ndarray) -> np.ndarray:
-        """Angle [rad], x and z [m] at ascending distances from the clamp, (m, 3)."""
-        wanted = np.asarray(distances, float)
+        """The angle [rad], x and z [m] at ascending distances from the clamp, (m, 3)."""
+        stations = np.asarray(distances, float)
         rows, state = [], np.array([0.0, self.base_moment, 0.0, 0.0])
         for part in self.rod:
             last = part is self.rod[-1]
-            inside = wanted[(wanted >= part.start) & ((wanted <= part.end) if last else (wanted < part.end))]
+            inside = stations[(stations >= part.start) & ((stations <= part.end) if last else (stations < part.end))]
             marks = np.union1d(inside, part.end)
             found = solve_ivp(
                 lambda s, y, part=part: self._rates(part, s, y), (part.start, part.end), state, t_eval=marks, **_FINE
@@ -84,11 +85,11 @@ class Sag:
 
     @property
     def tip(self) -> np.ndarray:
-        """Angle [rad], x and z [m] of the tip."""
+        """The angle [rad], x and z [m] of the tip."""
         return self.at(np.array([self.rod[-1].end]))[0]
 
     def _rates(self, part: Stretch, s: float, y: np.ndarray) -> list[float]:
-        """Of angle, moment, x and z."""
+        """The rates of angle, moment, x and z along the rod."""
         angle, moment = y[0], y[1]
         sine, cosine, beyond = math.sin(angle), math.cos(angle), part.beyond(s)
         turn = part.curvature + moment / part.stiffness(s)
@@ -205,7 +206,7 @@ def _tip_moment(rod, gravity, moment: float, precision: dict) -> tuple[float, fl
 
 
 def _plane(spec: RobotSpec) -> tuple[np.ndarray, np.ndarray]:
-    """The world's directions of x, across, and z, along the clamp: the world's z turned there by the shortest way."""
+    """The world's directions of x, across, and z, along the clamp, by the smallest rotation of the world's z."""
     z = np.array(spec.base.axis) / np.linalg.norm(spec.base.axis)
     turn = np.cross([0.0, 0.0, 1.0], z)
     across = np.array([1.0, 0.0, 0.0])
@@ -248,8 +249,7 @@ def _stretch(spec: RobotSpec, number: int, origin: float, ends, lump, beyond: fl
         return first + slope * (s - origin)
 
     def mass_beyond(s: float) -> float:
-        a, b = radius(s), radius(end)
-        return beyond + material.density * math.pi * (end - s) * (a * a + a * b + b * b) / 3.0
+        return beyond + material.density * frustum_volume(end - s, radius(s), radius(end))
 
     return Stretch(
         *ends,

@@ -77,7 +77,7 @@ def parse_robot(text: str) -> RobotSpec:
 
 
 def _segments(tables: list) -> tuple[SegmentSpec, ...]:
-    """The segments, a table with `count` cut into so many."""
+    """The segments; a table with `count` is cut into that number of pieces."""
     segments = []
     for index, entry in enumerate(tables, 1):
         where = f"[[arm.segment]] {index}"
@@ -127,7 +127,7 @@ def _tables(value: object, where: str) -> list:
 
 
 def _known(table: dict, names: tuple[str, ...], where: str):
-    """Refuse a key that nobody reads: it is a slip, and its value would silently not count."""
+    """Refuse an unknown key: it is a slip, and its value would silently not count."""
     for key in table:
         if key not in names:
             raise InputError(f"unknown key {shown(key)} in {where}; known are {listed(names)}")

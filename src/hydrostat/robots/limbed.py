@@ -1,6 +1,6 @@
-"""A robot with several limbs on one rigid body, in words and numbers; nothing here needs JAX.
+"""The specification of a robot with several limbs on one rigid body; nothing here needs JAX.
 
-A limb is a robot of one arm whose base is given in the body's frame. The body's frame has z forwards, along the limbs.
+A limb is a robot of one arm whose base is in the body's frame. The body's frame has z forwards, along the limbs.
 """
 
 import math
@@ -26,11 +26,11 @@ class ShapeSpec:
     name: str
     kind: str
     size: tuple[float, ...]
-    """As `SHAPES` names them [m]."""
+    """Sizes, as `SHAPES` names them [m]."""
     position: tuple[float, ...]
-    """Of its centre in the body's frame [m]."""
+    """Position of the centre in the body's frame [m]."""
     mass: float
-    """[kg]"""
+    """Mass [kg]."""
 
     def __post_init__(self):
         errors.text("name", self.name)
@@ -66,7 +66,7 @@ class BodySpec:
 
     shapes: tuple[ShapeSpec, ...]
     volume: float
-    """Water that it displaces [m^3]; less than that of the shapes where it floods."""
+    """Volume of the displaced water [m^3]; less than that of the shapes where the body floods."""
 
     def __post_init__(self):
         if not self.shapes:
@@ -77,12 +77,12 @@ class BodySpec:
 
     @property
     def mass(self) -> float:
-        """[kg]"""
+        """The mass of the body [kg]."""
         return sum(shape.mass for shape in self.shapes)
 
     @property
     def centre(self) -> np.ndarray:
-        """Of its mass, in its frame [m]."""
+        """The centre of mass, in the body's frame [m]."""
         masses, places = (np.array([getattr(s, name) for s in self.shapes]) for name in ("mass", "position"))
         return masses @ places / self.mass
 
@@ -98,13 +98,13 @@ class BodySpec:
 
 @dataclass(frozen=True)
 class LimbSpec:
-    """One limb: an arm on the body, what it carries, and what its segments may do."""
+    """One limb: an arm on the body, the tool at its tip, and the limits of its segments."""
 
     name: str
     arm: RobotSpec
-    """Its base is in the body's frame."""
+    """The arm, whose base is in the body's frame."""
     role: str = "tool"
-    """What its tip is: a tool, a camera or a light."""
+    """Kind of the tip: a tool, a camera or a light."""
     most_bend_deg: float = 90.0
     """Largest angle of the arc of one segment [deg]."""
     length_range: tuple[float, ...] = (0.5, 2.0)
@@ -127,9 +127,9 @@ class LimbedSpec:
     body: BodySpec
     limbs: tuple[LimbSpec, ...]
     base: BaseSpec = field(default_factory=BaseSpec)
-    """Where the body's frame is in the world, and where its z points."""
+    """Pose of the body's frame in the world: its position, and the direction of its z."""
     notes: str = ""
-    """Where the numbers come from."""
+    """Source of the numbers."""
 
     def __post_init__(self):
         errors.text("name", self.name)
@@ -147,7 +147,8 @@ class LimbedSpec:
         raise InputError(f"limb must be one of {listed(limb.name for limb in self.limbs)}; got {shown(name)}")
 
     def odd_limb(self) -> LimbSpec | None:
-        """The first limb whose arm differs from that of limb 1 in more than name and mount; None: all alike."""
+        """The first limb whose arm differs from that of limb 1 in more than name and mount; None where all are
+        equal."""
         first = self.limbs[0].arm
         return next((limb for limb in self.limbs if replace(limb.arm, name=first.name, base=first.base) != first), None)
 

@@ -23,15 +23,15 @@ class TwinJoints(NamedTuple):
     """The joint values of one segment with N sections."""
 
     turns: np.ndarray
-    """Of each section's first joint, about z: zeta_(3k-2), (..., N)."""
+    """Angle of each section's first joint, about z: zeta_(3k-2), (..., N)."""
     bends: np.ndarray
-    """Of each section's second joint, about y: zeta_(3k-1), (..., N)."""
+    """Angle of each section's second joint, about y: zeta_(3k-1), (..., N)."""
     slides: np.ndarray
-    """Of each section's prismatic joint, along z: s_(3k) [m], (..., N)."""
+    """Extension of each section's prismatic joint, along z: s_(3k) [m], (..., N)."""
     tool_bend: np.ndarray
-    """Of the tool frame after the last section, about y."""
+    """Angle of the tool frame after the last section, about y."""
     tool_spin: np.ndarray
-    """Of the tool frame after that, about z: it undoes the first turn, so that the frame is free of torsion."""
+    """Angle of the tool frame after that, about z: it undoes the first turn, so that the frame is free of torsion."""
 
 
 class SignedArc(NamedTuple):
@@ -46,9 +46,9 @@ class Frames(NamedTuple):
     """Poses as rotation matrices and positions."""
 
     rotation: np.ndarray
-    """(..., 3, 3)"""
+    """Rotation matrices (..., 3, 3)."""
     position: np.ndarray
-    """(..., 3) [m]"""
+    """Positions (..., 3) [m]."""
 
 
 def arc_frame(theta, phi, length, *, torsion_free: bool = True) -> Frames:
@@ -101,7 +101,8 @@ def arc_of_joints(joints: TwinJoints, scheme: str = "exact") -> SignedArc:
 
 
 def denavit_hartenberg(joints: TwinJoints) -> np.ndarray:
-    """Table I with its numbers: rows (zeta, s, gamma, a) of the 3N links, (..., 3N, 4) [rad, m, rad, m].
+    """The Denavit-Hartenberg table I with its numbers: rows (zeta, s, gamma, a) of the 3N links, (..., 3N, 4) [rad, m,
+    rad, m].
 
     A link's frame is Rz(zeta) Tz(s) Tx(a) Rx(gamma) from the one before; the tool frame is not part of the table.
     """
@@ -153,7 +154,7 @@ def tool_frame(joints: TwinJoints) -> Frames:
 
 
 def followed_by(first: Frames, second: Frames) -> Frames:
-    """The second pose, given in the frame of the first, in the frame that the first is given in."""
+    """The composition of two poses, the second of which is in the frame of the first."""
     moved = (first.rotation @ second.position[..., None])[..., 0]
     return Frames(first.rotation @ second.rotation, first.position + moved)
 
@@ -185,5 +186,5 @@ def _about(angle, axis: int) -> np.ndarray:
 
 
 def _sinc(x) -> np.ndarray:
-    """sin x / x."""
+    """The function sin x / x."""
     return np.sinc(np.asarray(x) / np.pi)

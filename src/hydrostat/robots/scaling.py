@@ -1,4 +1,4 @@
-"""The same robot with other parameters: factors by which derivatives can be taken, and batches be made."""
+"""Robots with scaled parameters, for derivatives and batches."""
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -56,8 +56,8 @@ def scaled(
             friction = model.damping - damping(arm, points)
             parts = (node_inertias(changed, points), stiffness(changed, points), damping(changed, points) + friction)
             model = eqx.tree_at(lambda m: (m.inertia, m.stiffness, m.damping), model, parts)
-        if model.girth_inertia is not None:
-            model = eqx.tree_at(lambda m: m.girth_inertia, model, jnp.sum(model.inertia[..., 2], 1))
+        if model.radial_inertia is not None:
+            model = eqx.tree_at(lambda m: m.radial_inertia, model, jnp.sum(model.inertia[..., 2], 1))
         return _with_tissue(_with_muscles(model, radius, muscle_stress), radius, youngs_modulus)
 
     return with_arms(robot, of_arm)

@@ -1,4 +1,4 @@
-"""A robot in words and numbers: what a robot file holds, checked, before any mechanics is built from it.
+"""The specification of a robot: the content of a robot file, checked before any mechanics is built from it.
 
 Nothing here needs JAX, so that a wrong file is refused at once. Every length is in metres.
 """
@@ -31,14 +31,14 @@ _MOST_MASSES = 1000
 
 @dataclass(frozen=True)
 class BaseSpec:
-    """Where the arm is mounted."""
+    """The mount of the arm."""
 
     position: tuple[float, ...] = (0.0, 0.0, 0.0)
-    """Of the arm's base in the world [m]."""
+    """Position of the arm's base in the world [m]."""
     axis: tuple[float, ...] = (0.0, 0.0, 1.0)
-    """Where the straight arm points; of any length but zero."""
+    """Direction of the straight arm; of any length but zero."""
     roll_deg: float = 0.0
-    """Turn about that axis, from the shortest way there [deg]."""
+    """Roll about that axis, from the smallest rotation that brings the world's z there [deg]."""
 
     def __post_init__(self):
         position = errors.numbers("position", self.position, 3, least=-1e6, most=1e6)
@@ -55,17 +55,17 @@ class SegmentSpec:
     """One segment of the arm."""
 
     length: float
-    """[m]"""
+    """Rest length [m]."""
     radius: tuple[float, ...]
-    """Of the body at the segment's base and at its tip [m]."""
+    """Radius of the body at the segment's base and at its tip [m]."""
     modes: tuple[str, ...] = ("bend_x", "bend_y")
-    """Which strains the segment is free in."""
+    """Strains in which the segment is free."""
     friction: float = 0.0
-    """Torque of the structure's friction per rate of the segment's bend angle, about x as about y [N m s]."""
+    """Friction torque of the structure per rate of the segment's bend angle, about x as about y [N m s]."""
     preshape_deg: tuple[float, ...] = (0.0, 0.0)
     """Bend of the unloaded segment from base to tip: length times curvature about x and about y [deg]."""
     disc_radius: float | None = None
-    """Of the discs that guide tendons outside the body [m]; None where tendons run inside it."""
+    """Radius of the discs that guide tendons outside the body [m]; None where tendons run inside it."""
 
     def __post_init__(self):
         length = errors.number("length", self.length, **SIZE)
@@ -89,7 +89,7 @@ class SegmentSpec:
         object.__setattr__(self, "preshape_deg", preshape)
 
     def pieces(self, count: int) -> "tuple[SegmentSpec, ...]":
-        """The segment cut into equal pieces that together are what it was.
+        """The segment cut into equal pieces that together behave as it does.
 
         The taper runs over all of them and each has its share of the preshape. A piece turns by 1/count of the whole's
         rate, so that count of them dissipate as much as the whole with count times its friction each.
@@ -109,15 +109,15 @@ class SegmentSpec:
 
 @dataclass(frozen=True)
 class MaterialSpec:
-    """What the arm is made of."""
+    """The material of the arm."""
 
     youngs_modulus: float
-    """[Pa]"""
+    """Young's modulus [Pa]."""
     poisson_ratio: float = 0.5
     density: float = 1000.0
-    """[kg/m^3]"""
+    """Density [kg/m^3]."""
     viscosity: float = 0.0
-    """[Pa s]"""
+    """Viscosity [Pa s]."""
 
     def __post_init__(self):
         checked = {
@@ -135,9 +135,9 @@ class MassSpec:
     """A lumped mass that the arm carries on its axis."""
 
     place: float
-    """Where, as a fraction of the arm's rest length: 0 the base, 1 the tip."""
+    """Place, as a fraction of the arm's rest length: 0 the base, 1 the tip."""
     mass: float
-    """[kg]"""
+    """Mass [kg]."""
     inertia: float = 0.0
     """Moment of inertia, the same about every axis through the place [kg m^2]."""
 
@@ -158,12 +158,12 @@ class RobotSpec:
     tendons: tuple[TendonSpec, ...] = ()
     motor: MotorSpec | None = None
     notes: str = ""
-    """Where the numbers come from."""
+    """Source of the numbers."""
     masses: tuple[MassSpec, ...] = ()
     legs: LegsSpec | None = None
-    """Of a chain of platforms, whose segments have six legs each and no modes; None for a continuum arm."""
+    """Legs of a chain of platforms, whose segments have six legs each and no modes; None for a continuum arm."""
     muscles: MusclesSpec | None = None
-    """Of a muscular hydrostat: its volume is constant, and muscles move it; None for other arms."""
+    """Muscles of a muscular hydrostat, whose volume is constant; None for other arms."""
 
     def __post_init__(self):
         errors.text("name", self.name)
@@ -181,7 +181,8 @@ class RobotSpec:
             self._check_hydrostat(self.muscles)
 
     def _check_hydrostat(self, muscles: MusclesSpec):
-        """A hydrostat arm bends both ways and stretches, and has nothing that pulls at it but its muscles."""
+        """Refuse a hydrostat arm that does not bend in both planes and stretch, or that has other actuators than
+        muscles."""
         if self.tendons or self.legs is not None or self.motor is not None:
             raise InputError("a robot with [muscles] must have no tendons, [motor] or [legs]; got one of them")
         needed = ("bend_x", "bend_y", "twist", "stretch") if muscles.oblique_deg else ("bend_x", "bend_y", "stretch")
@@ -193,7 +194,7 @@ class RobotSpec:
                 )
 
     def _check_platforms(self):
-        """A chain of platforms has what its segments are, and nothing of a continuum arm."""
+        """Refuse a chain of platforms with properties of a continuum arm."""
         if self.tendons:
             raise InputError(f"a robot with [legs] must have no tendons; got {len(self.tendons)}")
         if self.motor is not None:
@@ -207,7 +208,8 @@ class RobotSpec:
                 )
 
     def _check_tendon(self, index: int, tendon: TendonSpec):
-        """A tendon must end on the arm and run inside its body or discs, and all tendons must be of one kind."""
+        """Refuse a tendon that does not end on the arm or runs outside its body and discs, and tendons of different
+        kinds."""
         if tendon.ends_at_segment > len(self.segments):
             raise InputError(
                 f"`ends_at_segment` of tendon {index} must be at most {len(self.segments)}, the number of segments; "
@@ -242,7 +244,7 @@ class RobotSpec:
         return {number: (marks[i], marks[i + 1]) for i, number in enumerate(numbers)}
 
     def turns(self, tendon: TendonSpec) -> dict[int, tuple[float, float]]:
-        """By how much the tendon has wound round the axis at base and tip of each segment it passes [deg]."""
+        """The angle by which the tendon has wound round the axis at base and tip of each segment it passes [deg]."""
         numbers = range(tendon.starts_at_segment, tendon.ends_at_segment + 1)
         marks = [fraction * tendon.turn_deg for fraction in self._travelled(numbers)]
         return {number: (marks[i], marks[i + 1]) for i, number in enumerate(numbers)}

@@ -131,7 +131,7 @@ def _moments(motion: WireMotion) -> np.ndarray:
 def _deviation(kind: Variant, motion: WireMotion) -> float:
     """Largest difference between a wire's length and that of the shape wanted at the moment [m]."""
     times = _moments(motion)
-    return float(np.max(np.abs(motion.lengths(times) - kind.model.lengths(motion.wanted(times)))))
+    return float(np.max(np.abs(motion.lengths(times) - kind.model.lengths(motion.bends(times)))))
 
 
 def _compression(kind: Variant, motion: WireMotion) -> float:
@@ -195,7 +195,7 @@ def _record(run: Run, own: Variant, motion: WireMotion, trains: list[PulseTrain]
     with run.recorder(variables, len(times), attributes=attributes) as recorder:
         recorder.append(
             times,
-            bend_wanted=motion.wanted(times),
+            bend_wanted=motion.bends(times),
             bend=shapes.bend,
             compression=shapes.compression,
             wire_length=motion.lengths(times),
@@ -214,18 +214,18 @@ def _draw(path: Path, own: Variant, motions: dict[str, WireMotion], title: str) 
     grid = figure.add_gridspec(2, 3, width_ratios=[1.4, 1, 1])
     space = figure.add_subplot(grid[:, 0], projection="3d")
     smooth = motions["smooth"]
-    shown = smooth.wanted(np.linspace(0.0, smooth.duration, 7))
+    shown = smooth.bends(np.linspace(0.0, smooth.duration, 7))
     positions, _ = centrelines(own.robot, shown)
     for i, nodes in enumerate(positions):
         figures.draw_arm(space, nodes, boundaries(own.robot), alpha=1.0 if i in (0, 6) else 0.25)
-    tips = centrelines(own.robot, smooth.wanted(np.linspace(0.0, smooth.duration, 100)))[0][:, -1]
+    tips = centrelines(own.robot, smooth.bends(np.linspace(0.0, smooth.duration, 100)))[0][:, -1]
     space.plot(*tips.T, color="#888888", linewidth=1, linestyle=":")
     figures.frame_space(space, positions.reshape(-1, 3))
     space.view_init(elev=18, azim=-60)
 
     plane = figure.add_subplot(grid[0, 1])
     for style, way in (("--", "stepped"), ("-", "smooth")):
-        bends = np.rad2deg(motions[way].wanted(np.linspace(0.0, motions[way].duration, 200)))
+        bends = np.rad2deg(motions[way].bends(np.linspace(0.0, motions[way].duration, 200)))
         for i in range(bends.shape[1]):
             label = f"segment {i + 1}" if way == "smooth" else None
             plane.plot(*bends[:, i].T, style, color=figures.COLORS[i % 6], linewidth=1.5, label=label)
@@ -249,7 +249,7 @@ def _draw(path: Path, own: Variant, motions: dict[str, WireMotion], title: str) 
 
     stray = figure.add_subplot(grid[1, 2])
     for color, way in zip(figures.COLORS, WAYS, strict=False):
-        difference = np.abs(motions[way].lengths(times) - own.model.lengths(motions[way].wanted(times)))
+        difference = np.abs(motions[way].lengths(times) - own.model.lengths(motions[way].bends(times)))
         stray.semilogy(times, np.maximum(1e3 * np.max(difference, -1), 1e-13), color=color, linewidth=1.2)
     figures.style_axes(stray, "largest wire deviation", "time [s]", "[mm]")
     figures.save(figure, path)

@@ -111,7 +111,7 @@ def vibration(run: Run) -> Outcome:
     turns = {way: np.asarray(_turns(robot, set_.pieces, rows[way].q)) for way in WAYS}
     times = rows["smooth"].time
 
-    meant = {way: _wanted(motion.wanted(np.minimum(times, motion.duration))) for way, motion in motions.items()}
+    meant = {way: _wanted(motion.bends(np.minimum(times, motion.duration))) for way, motion in motions.items()}
     swings = {way: np.rad2deg(_without_drift(turns[way] - meant[way], times, set_.drift_window)) for way in WAYS}
     during = times <= set_.seconds
     after = times > set_.seconds

@@ -1,4 +1,4 @@
-"""What every segment offers to the mechanics."""
+"""The interface of all segments: coordinates in, poses and Jacobians out."""
 
 import abc
 from typing import NamedTuple
@@ -33,19 +33,19 @@ class AbstractSegment(eqx.Module):
     length: eqx.AbstractVar[Float[Array, "*batch"]]
     """Rest length L [m]."""
     free: eqx.AbstractVar[Bool[Array, "*batch k"]]
-    """Which of the coordinates this very segment can use; segments of one arm may differ in it."""
+    """Which of the coordinates this segment can use; segments of one arm may differ in it."""
     modes: eqx.AbstractVar[tuple[str, ...]]
     """The names of the coordinates."""
 
     @property
     def coordinates(self) -> int:
-        """How many generalised coordinates one segment has."""
+        """The number of generalised coordinates of one segment."""
         return len(self.modes)
 
     @property
     @abc.abstractmethod
     def scale(self) -> Float[Array, "*batch"]:
-        """What one unit of a coordinate is worth, in radians or metres at the segment's end."""
+        """The displacement of one unit of each coordinate, in radians or metres at the segment's end."""
 
     @abc.abstractmethod
     def stretch(self, q: Float[Array, "*batch k"]) -> Float[Array, "*batch"]:
@@ -68,7 +68,8 @@ class AbstractSegment(eqx.Module):
         """The body Jacobian: the twist of the material point s relative to the base, per rate of the coordinates."""
 
     def point(self, q: Float[Array, " k"], v: Float[Array, " k"], s) -> tuple[SE3, Array, Array, Array]:
-        """Pose, Jacobian, twist J v and bias J' v of the material point s; segments may know a shorter way."""
+        """Pose, Jacobian, twist J v and bias J' v of the material point s; segments may override it with a faster
+        formula."""
         Jv, c = jax.jvp(lambda q: self.twist(q, v, s), (q,), (v,))
         return self.pose(q, s), self.jacobian(q, s), Jv, c
 

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from hydrostat.errors import UnsolvedError
+from hydrostat.geometry import frustum_volume
 from hydrostat.lie import SE3, small, so3
 from hydrostat.segments.base import AbstractSegment
 
@@ -41,7 +41,7 @@ class StewartSegment(AbstractSegment):
     length: Float[Array, "*batch"]
     """Distance of the plates at rest, L [m]."""
     radius: Float[Array, "*batch"]
-    """Of the lower ring at rest [m]."""
+    """Radius of the lower ring at rest [m]."""
     taper: Float[Array, "*batch"]
     """The upper ring's radius over the lower one's."""
     lower: Float[Array, "*batch 6"]
@@ -49,7 +49,7 @@ class StewartSegment(AbstractSegment):
     upper: Float[Array, "*batch 6"]
     """Azimuths of the joints on the upper plate, in its own axes [rad]."""
     free: Bool[Array, "*batch 6"]
-    """All of the six coordinates are."""
+    """Which coordinates are free: all six."""
 
     modes = _MODES
 
@@ -64,7 +64,7 @@ class StewartSegment(AbstractSegment):
 
     @property
     def scale(self) -> Float[Array, "*batch"]:
-        """The coordinates are radians and metres already."""
+        """The scale of each coordinate: 1, as all are radians or metres already."""
         return jnp.ones_like(self.length)
 
     @property
@@ -98,7 +98,7 @@ class StewartSegment(AbstractSegment):
         return jnp.concatenate([angular, linear], -1)
 
     def direction(self, q, T: SE3) -> Float[Array, "*points 3"]:
-        """Straight from the centre of the lower plate to that of the upper one."""
+        """The axis, straight from the centre of the lower plate to that of the upper one."""
         across = self.rest + q[..., 3:]
         return jnp.broadcast_to(across / small.norm(across)[..., None], T.position.shape)
 
@@ -107,7 +107,7 @@ class StewartSegment(AbstractSegment):
         return jnp.concatenate([so3.log(T.rotation), T.position - self.rest], -1)
 
     def twist_rates(self, q: Float[Array, "*batch 6"]) -> Float[Array, "*batch 6 6"]:
-        """The relative twist, in the axes of the lower plate, per rate of the coordinates."""
+        """The twist of the upper plate, in the axes of the lower plate, per rate of the coordinates."""
         turn = so3.tangent(-q[..., :3])  # angular velocity in the outer axes
         zero, one = jnp.zeros_like(turn), jnp.broadcast_to(jnp.eye(3), turn.shape)
         return jnp.concatenate([jnp.concatenate([turn, zero], -1), jnp.concatenate([zero, one], -1)], -2)
@@ -125,15 +125,14 @@ class StewartSegment(AbstractSegment):
 
     def volume(self, T: SE3, rings: Float[Array, "*batch 2"]) -> Float[Array, "*batch"]:
         """The volume of the truncated cone between two rings [m^3], its height the distance of their centres."""
-        a, b = rings[..., 0], rings[..., 1]
-        return jnp.pi / 3.0 * small.norm(T.position) * (a * a + a * b + b * b)
+        return frustum_volume(small.norm(T.position), rings[..., 0], rings[..., 1])
 
     def leg_vectors(self, T: SE3, rings: Float[Array, "*batch 2"]) -> Float[Array, "*batch 6 3"]:
-        """From each leg's lower joint to its upper one, in the axes of the lower plate [m]."""
+        """The vector from each leg's lower joint to its upper one, in the axes of the lower plate [m]."""
         return T.position[..., None, :] + self._upper_joints(T, rings) - self._lower_joints(rings)
 
     def leg_lengths(self, T: SE3, rings: Float[Array, "*batch 2"] | None = None) -> Float[Array, "*batch 6"]:
-        """The lengths of the legs [m], with the rings that keep the volume when they are not given."""
+        """The lengths of the legs [m], by default with the rings that keep the volume."""
         return small.norm(self.leg_vectors(T, self.rings(T) if rings is None else rings))
 
     def leg_jacobian(self, T: SE3, rings: Float[Array, "*batch 2"] | None = None) -> Float[Array, "*batch 6 6"]:
@@ -145,7 +144,8 @@ class StewartSegment(AbstractSegment):
         return jnp.concatenate([small.cross(upper, along), along], -1)
 
     def radial_rates(self, T: SE3) -> Float[Array, "*batch 6 6"]:
-        """What the radial joints add to the rates of the legs per relative twist, as they keep the volume."""
+        """The part of the rates of the legs per relative twist that comes from the radial joints as they keep the
+        volume."""
         rings = self.rings(T)
         upper, lower = self._upper_joints(T, rings), self._lower_joints(rings)
         legs = T.position[..., None, :] + upper - lower
@@ -160,7 +160,7 @@ class StewartSegment(AbstractSegment):
         return (T.position[..., 2] + self._lowest(T)[..., 2]) / self.length
 
     def gap_row(self, T: SE3) -> Float[Array, "*batch 6"]:
-        """The rate of that height per relative twist, the radial joints held [m/s]."""
+        """The rate of the rim's height per relative twist, the radial joints held [m/s]."""
         lowest = self._lowest(T)
         up = jnp.broadcast_to(jnp.asarray(np.eye(3)[2]), lowest.shape)
         return jnp.concatenate([small.cross(lowest, up), up], -1)
@@ -176,7 +176,7 @@ class StewartSegment(AbstractSegment):
         return rings[..., :1, None] * _circle(self.lower)
 
     def _upper_joints(self, T: SE3, rings) -> Float[Array, "*batch 6 3"]:
-        """Relative to the upper plate's centre, in the axes of the lower plate."""
+        """The joints of the upper plate relative to its centre, in the axes of the lower plate."""
         return rings[..., 1:, None] * small.matvec(T.rotation[..., None, :, :], _circle(self.upper))
 
 
@@ -186,11 +186,11 @@ def _circle(azimuths: Float[Array, "*batch 6"]) -> Float[Array, "*batch 6 3"]:
 
 
 class LegSolution(NamedTuple):
-    """The pose that leg lengths ask for."""
+    """The pose at which the legs have prescribed lengths."""
 
     T: SE3
     miss: Float[Array, "*batch"]
-    """Largest difference between a wanted length and that of the pose [m]."""
+    """Largest difference between a prescribed length and that of the pose [m]."""
     found: Bool[Array, "*batch"]
 
 
@@ -202,7 +202,7 @@ def pose_from_legs(
     rings: Float[Array, "*batch 2"] | None = None,
     tolerance: float = 1e-12,
 ) -> LegSolution:
-    """The relative poses near `start` at which the legs have the given lengths [m], for any batch.
+    """The relative poses near `start` at which the legs have prescribed lengths [m], for any batch.
 
     **Arguments:** `rings`: radii that the radial joints hold; when not given they keep the volume, and then plates
     wide for their distance have two poses for the same legs: the one on the side of the start is taken; `tolerance`:
@@ -249,21 +249,6 @@ def _newton(segment: StewartSegment, lengths, start: SE3, rings, tolerance) -> L
     return LegSolution(T, miss, miss <= jnp.maximum(tolerance, 1e-12) * segment.length)
 
 
-def require_poses(
-    segments: StewartSegment, lengths: Float[Array, "n 6"], start: SE3, rings: Float[Array, "n 2"] | None = None
-) -> SE3:
-    """The poses of an arm's n segments by their leg lengths; `UnsolvedError` names the segments that have none."""
-    solution = pose_from_legs(segments, lengths, start, rings)
-    found = np.asarray(solution.found)
-    if not found.all():
-        worst = int(np.argmax(np.where(found, -1.0, np.asarray(solution.miss))))
-        raise UnsolvedError(
-            f"no pose was found for the legs of segment {_numbered(~found)}: the nearest one misses a length of "
-            f"segment {worst + 1} by {float(solution.miss[worst]):.3g} m; start nearer to those lengths"
-        )
-    return solution.T
-
-
 def displaced(T: SE3, twist: Float[Array, "*batch 6"]) -> SE3:
     """The pose after a relative twist, in the axes of the lower plate, has acted for unit time."""
     return SE3(small.matmul(so3.exp(twist[..., :3]), T.rotation), T.position + twist[..., 3:])
@@ -275,7 +260,7 @@ def orthonormal(R: Float[Array, "*batch 3 3"]) -> Float[Array, "*batch 3 3"]:
 
 
 class Faults(NamedTuple):
-    """What is wrong with poses."""
+    """The singular and the folded ones among poses."""
 
     conditioning: Float[Array, "*batch"]
     """Smallest singular value of the leg Jacobian, rotations counted at the ring; 0 where legs cannot hold."""

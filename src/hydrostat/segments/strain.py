@@ -38,7 +38,7 @@ class StrainSegment(AbstractSegment):
     rest_strain: Float[Array, " 6"]
     """Strain of the unloaded segment beyond the straight one, in the order of `MODES`."""
     free: Bool[Array, " k"]
-    """Which of `modes` this very segment can use; segments of one arm may differ in it."""
+    """Which of `modes` this segment can use; segments of one arm may differ in it."""
     modes: tuple[str, ...] = eqx.field(static=True)
     """The strains that are coordinates, in the order of `MODES`."""
 
@@ -56,7 +56,7 @@ class StrainSegment(AbstractSegment):
 
     @property
     def scale(self) -> Float[Array, "*batch"]:
-        """A strain over the whole segment is worth its length."""
+        """The displacement of a unit of each strain over the whole segment: its length."""
         return self.length
 
     @property
@@ -109,7 +109,7 @@ class StrainSegment(AbstractSegment):
         return T, jnp.where(self.free[None, :], reach * columns, 0.0), Jv, c
 
     def direction(self, q, T: SE3) -> Float[Array, "*points 3"]:
-        """Along the linear strains, which shear turns away from z."""
+        """The axis along the linear strains, which shear turns away from z."""
         linear = self.strain(q)[..., 3:]
         linear = linear / small.norm(linear)[..., None]
         return small.matvec(T.rotation, jnp.broadcast_to(linear, T.position.shape))
@@ -148,8 +148,8 @@ class StrainSegment(AbstractSegment):
         if missing:
             raise ValueError(f"an arc needs the modes {', '.join(strains)}; this segment lacks {', '.join(missing)}")
         zero = jnp.zeros_like(bend[..., 0])
-        wanted = jnp.stack([strains.get(mode, zero) for mode in self.modes], -1)
-        return wanted - jnp.take(self.rest_strain, jnp.array([MODES.index(mode) for mode in self.modes]), -1)
+        strain = jnp.stack([strains.get(mode, zero) for mode in self.modes], -1)
+        return strain - jnp.take(self.rest_strain, jnp.array([MODES.index(mode) for mode in self.modes]), -1)
 
     def to_arc(self, q: Float[Array, "*batch k"]) -> Arc:
         """The arc parameters; the straight segment gets theta = phi = 0, with derivatives that are finite."""

@@ -42,7 +42,7 @@ class StrutSegment(AbstractSegment):
 
     @property
     def scale(self) -> Float[Array, "*batch"]:
-        """A strain over the whole segment is worth its length."""
+        """The displacement of a unit of each strain over the whole segment: its length."""
         return self.length
 
     def stretch(self, q) -> Float[Array, "*batch"]:
@@ -116,7 +116,8 @@ class StrutSegment(AbstractSegment):
         )
 
     def direction(self, q, T: SE3) -> Float[Array, "*points 3"]:
-        """The sections' normal, which in the middle is the mean of both plates': the tangent of the arc between them.
+        """The normals of the sections; in the middle it is the mean of both plates', the tangent of the arc between
+        them.
 
         The strut itself is straight along the z of its base, half a bend behind. Drag by its own axis converges faster
         with the number of segments, and moves the arm of 20 segments as that of 80 does by the sections: its reach ends
@@ -194,7 +195,7 @@ class StrutSegment(AbstractSegment):
         return jnp.where(self.free[:, None] & self.free[None, :], self.length**2 * chosen, 0.0)
 
     def _fibre_terms(self, q, radius, lower, upper) -> "_FibreTerms":
-        """What the lengths of fibres are made of."""
+        """The terms of the formula for the lengths of fibres."""
         turn, stretch = self._placed(q)
         w = turn[:2]
         c = stumpff(small.dot(w, w), 6)
@@ -202,7 +203,7 @@ class StrutSegment(AbstractSegment):
 
 
 class _FibreTerms(NamedTuple):
-    """What the lengths of fibres are made of."""
+    """The terms of the formula for the lengths of fibres."""
 
     height: Float[Array, ""]
     radius: Float[Array, ""]
@@ -215,13 +216,13 @@ class _FibreTerms(NamedTuple):
 
 
 def _fibre_length(at: _FibreTerms, across: Float[Array, " f"]) -> Float[Array, " f"]:
-    """The formula of `StrutSegment.fibres`."""
+    """The lengths of the fibres by the formula of `StrutSegment.fibres`."""
     square = at.radius**2 * (across + 2.0 * at.c[2] * at.upper * at.lower)
     return jnp.sqrt(at.height**2 + square + 2.0 * at.height * at.radius * at.c[1] * at.upper)
 
 
 def _moments(w: Float[Array, " 2"], places: Float[Array, "f 2"]) -> Float[Array, " f"]:
-    """w x b of places b of a plate."""
+    """The moments w x b of places b of a plate."""
     return w[0] * places[:, 1] - w[1] * places[:, 0]
 
 

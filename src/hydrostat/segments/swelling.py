@@ -30,18 +30,18 @@ class SwellingSegment(AbstractSegment):
 
     @property
     def free(self) -> Bool[Array, "*batch k"]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Which coordinates can be used; swell always."""
+        """Which coordinates can be used; swell always can."""
         free = self.inner.free
         return jnp.concatenate([free, jnp.ones_like(free[..., :1])], -1)
 
     @property
     def modes(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Those of the segment within, then swell."""
+        """The modes of the segment within, then swell."""
         return (*self.inner.modes, SWELL)
 
     @property
     def scale(self) -> Float[Array, "*batch"]:
-        """That of the segment within."""
+        """The scale of the segment within."""
         return self.inner.scale
 
     def stretch(self, q) -> Float[Array, "*batch"]:
@@ -71,7 +71,7 @@ class SwellingSegment(AbstractSegment):
         return T, jnp.concatenate([J, jnp.zeros_like(J[..., :1])], -1), Jv, c
 
     def direction(self, q, T: SE3) -> Float[Array, "*points 3"]:
-        """That of the segment within."""
+        """The axis of the segment within."""
         return self.inner.direction(q[..., :-1], T)
 
     def fibres(self, q, radius, lower, upper) -> Fibres:

@@ -1,4 +1,4 @@
-"""Sensing: what a controller gets to know of the state, through sensors that may be imperfect."""
+"""Sensing: the observation of the state by sensors that may be imperfect."""
 
 from hydrostat.sensing.base import Sensor
 from hydrostat.sensing.observation import Observation, observe, tip_poses

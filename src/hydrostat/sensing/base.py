@@ -1,4 +1,4 @@
-"""One sensor: its errors and its sampling, and the samples that are on their way from it."""
+"""One sensor: its errors, its sampling, and its delayed samples."""
 
 import math
 from typing import Any
@@ -13,7 +13,7 @@ from jaxtyping import Array, Float, Int
 from hydrostat.errors import InputError, number, shown
 
 MOST_SAMPLES = 100_000
-"""The longest buffer of delayed samples that is made."""
+"""The largest number of delayed samples."""
 # Where a sampling time lies in the middle of two steps the earlier one is taken, whatever the rounding of the time.
 _TIE = 1e-6
 # The time of samples from before the run, earlier than any other but finite, so that there always is a latest one.
@@ -21,15 +21,15 @@ _LONG_AGO = -1e300
 
 
 class Sensor(eqx.Module):
-    """The errors of one sense; perfect when nothing is given.
+    """A sensor and its errors; perfect by default.
 
     A sample is the truth plus the bias plus noise; the noise belongs to the sample and stays while that is held.
     The amounts may be traced arrays, so that one can map over them or differentiate by them; a plain 0 costs nothing.
     """
 
     noise: Any
-    """Standard deviation of the white noise of a sample, in the unit of the sense; of touch, the probability that a
-    segment is read the wrong way round."""
+    """Standard deviation of the white noise of a sample, in the unit of the sense; for touch, the probability that a
+    segment is read wrongly."""
     bias: Any
     """Standard deviation of the constant error that is drawn once for a run, in the same unit."""
     dropout: Any
@@ -37,18 +37,18 @@ class Sensor(eqx.Module):
     offset: Any
     """A known constant error, a number or an array that broadcasts to the quantity; it adds to the drawn one."""
     rate_noise: Any
-    """Of the rates of the quantity, per second: they come from sensors of their own, as a gyroscope, and are not
+    """Noise of the rates of the quantity, per second: they come from sensors of their own, as a gyroscope, and are not
     differences of noisy samples."""
     turn_noise: Any
-    """Of the attitude of a pose, as that of a rotation vector in its own axes [rad]."""
+    """Noise of the attitude of a pose, as that of a rotation vector in its own axes [rad]."""
     turn_bias: Any
-    """Of the attitude of a pose: of the constant error that is drawn once for a run [rad]."""
+    """Standard deviation of the constant error of the attitude of a pose that is drawn once for a run [rad]."""
     turn_rate_noise: Any
-    """Of the angular velocity [rad/s]."""
+    """Noise of the angular velocity [rad/s]."""
     rate: float | None = eqx.field(static=True)
-    """[Hz]"""
+    """Sampling rate [Hz]."""
     delay: float = eqx.field(static=True)
-    """[s]"""
+    """Delay of a sample [s]."""
 
     def __init__(
         self,
@@ -85,13 +85,13 @@ class Sensor(eqx.Module):
 
     @property
     def perfect(self) -> bool:
-        """Whether it tells the truth."""
+        """Whether the sensor is perfect."""
         amounts = (self.noise, self.bias, self.offset, self.rate_noise, self.turn_noise, self.turn_bias)
         return all(map(zero, (*amounts, self.turn_rate_noise))) and not self.holds
 
     @property
     def holds(self) -> bool:
-        """Whether what it tells may be an older sample than that of the moment."""
+        """Whether the observed sample may be older than the present."""
         return self.rate is not None or self.delay > 0.0 or not zero(self.dropout)
 
 
@@ -125,18 +125,18 @@ def _offset(value: Any) -> Any:
 
 
 class Samples(eqx.Module):
-    """The samples that have arrived last or are still on their way, in a ring."""
+    """The last sample that has arrived and those that are delayed, in a ring."""
 
     values: Any
     """The samples, with the place in the ring as leading axis."""
     times: Float[Array, " m"]
-    """When each was taken [s]."""
+    """Time at which each sample was taken [s]."""
     place: Int[Array, ""]
-    """Where the next one goes."""
+    """Place of the next sample."""
     tick: Int[Array, ""]
     """The number of the last sampling time that has passed."""
     dt: float = eqx.field(static=True)
-    """[s]"""
+    """Time between calls [s]."""
 
 
 def first_samples(sensor: Sensor, value: Any, dt: float) -> Samples:
@@ -158,7 +158,7 @@ def first_samples(sensor: Sensor, value: Any, dt: float) -> Samples:
 
 
 def sampled(sensor: Sensor, samples: Samples, time, value: Any, lost: Any) -> tuple[Any, Samples]:
-    """What arrives at a time [s], and the samples with the one of now, if one is taken.
+    """The sample that arrives at a time [s], and the ring with the present sample, if one is taken.
 
     **Arguments:** `value`: the sample that would be taken now; `lost`: whether it would be lost.
     """

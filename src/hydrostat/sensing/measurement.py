@@ -25,7 +25,7 @@ class PoseError(NamedTuple):
     turn: Float[Array, "*batch 3"] | None
     """The rotation vector from the true attitude to the measured one, in the true one's axes [rad]."""
     shift: Float[Array, "*batch 3"] | None
-    """Of the position, in world axes [m]."""
+    """Error of the position, in world axes [m]."""
 
 
 def errors_of(system: System, field: str, value: Any, amount: Any, turn: Any, named: str) -> Any:
@@ -54,7 +54,7 @@ def errors_of(system: System, field: str, value: Any, amount: Any, turn: Any, na
 
 
 def coordinate_units(segments: AbstractSegment) -> Float[Array, "n k"]:
-    """What the coordinates change by for one radian between the ends of a segment, or one rest length of its own.
+    """The change of the coordinates for one radian between the ends of a segment, or one rest length of its own.
 
     Bends and twists are angles, all else is length over rest length. A locked coordinate has no error.
     """
@@ -94,12 +94,12 @@ def _as_tree(like: Any, values: Array) -> Any:
 
 
 def happens(chance: Any, u: Array) -> Array:
-    """Whether something of a chance happens, by a number that is uniform between 0 and 1."""
+    """Whether an event of some probability happens, by a number that is uniform between 0 and 1."""
     return u < chance
 
 
 def flipped(chances: Any, u: Any, values: Any) -> Any:
-    """Values of 0 or 1, each the other way round with its chance."""
+    """Values of 0 or 1, each flipped with its probability."""
     return jax.tree.map(lambda p, u, y: jnp.where(happens(p, u), 1.0 - y, y), chances, u, values)
 
 

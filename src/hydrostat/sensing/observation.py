@@ -1,4 +1,4 @@
-"""What a controller gets to know: an observation, made of the state by sensors."""
+"""The observation: the state as sensors measure it."""
 
 from typing import NamedTuple
 
@@ -8,40 +8,40 @@ from jaxtyping import Array, Float
 
 from hydrostat.lie import SE3
 from hydrostat.mechanics import kinematics
-from hydrostat.mechanics.pull import wire_tensions
 from hydrostat.mechanics.robot import PerArm, joined, over_arms, split, stacked
+from hydrostat.mechanics.wires import wire_tensions
 from hydrostat.segments import SWELL
 from hydrostat.surroundings.suckers import Suckers
 from hydrostat.system import Control, State, System
 
 
 class Observation(NamedTuple):
-    """What sensors tell; of several arms with the arm first, as in `State`."""
+    """The measurements of all sensors; of several arms with the arm first, as in `State`."""
 
     period: Float[Array, ""]
-    """For how long the control that follows from it will be held [s]."""
+    """Time for which the control that follows from the observation will be held [s]."""
     q: PerArm
-    """Proprioception (n, k): bends and lengths of the segments; a swell is not felt."""
+    """Proprioception (n, k): bends and lengths of the segments; swell is not measured."""
     v: PerArm
-    """Their rates."""
+    """Rates of these coordinates (n, k)."""
     held: PerArm
     """Touch (n,): 1 for segments whose suckers hold the ground."""
     taken: PerArm
     """Touch (n,): 1 for segments whose suckers hold a free object."""
     pose: SE3
-    """Of the body."""
+    """Pose of the body."""
     twist: Float[Array, " 6"]
-    """Of the body, in its own axes."""
+    """Twist of the body, in its own axes."""
     objects: Float[Array, "o 3"]
-    """Where free objects are seen [m]."""
+    """Positions of the free objects [m]."""
     tip: SE3
     """Pose of the tips, with the arm as leading axis unless there is but a single arm."""
     tension: PerArm
-    """Of every tendon (w,) [N]."""
+    """Tension of every tendon (w,) [N]."""
 
 
 def observe(system: System, state: State, control: Control, period) -> Observation:
-    """What perfect sensors tell of a state.
+    """The observation of a state by perfect sensors.
 
     **Arguments:** `control`: what has been set up to now; `period`: for how long the next one will be held [s].
     """
@@ -58,7 +58,7 @@ def observe(system: System, state: State, control: Control, period) -> Observati
     taken = [own.attachment.held[: system.environment.count] for own in objects] if system.part(Suckers) else []
 
     def of_segments(nodes):
-        """The most of what is said of a segment's nodes."""
+        """The largest value among each segment's nodes."""
         if not nodes.shape[0]:
             return joined(robot, shapes)
         counts, parts, begin = system.environment.rows, [], 0
@@ -100,4 +100,4 @@ def _tensions(system: System, state: State, control: Control) -> PerArm:
     robot = system.robot
     inputs = system.inputs(control, state, state.activation, 1.0, None)
     each = zip(robot.each, split(robot, state.q), split(robot, state.v), split(robot, inputs.wires), strict=True)
-    return joined(robot, [wire_tensions(arm, q, v, given) for arm, q, v, given in each])
+    return joined(robot, [wire_tensions(arm, q, v, setpoint) for arm, q, v, setpoint in each])

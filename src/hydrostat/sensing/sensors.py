@@ -23,7 +23,7 @@ FIELDS = {
     "tip": ("tip",),
     "tension": ("tension",),
 }
-"""Which fields of an observation come from which sense."""
+"""The fields of an observation that each sense measures."""
 _RATES = ("v", "twist")
 _UNUSED = {
     "proprioception": ("turn_noise", "turn_bias", "turn_rate_noise"),
@@ -33,25 +33,25 @@ _UNUSED = {
     "tip": ("rate_noise", "turn_rate_noise"),
     "tension": ("rate_noise", "turn_noise", "turn_bias", "turn_rate_noise"),
 }
-"""What has no meaning for a sense, and is refused."""
+"""The errors that a sense cannot have, and refuses."""
 
 
 class SenseMemory(eqx.Module):
-    """What one imperfect sense remembers; None where it needs nothing."""
+    """The memory of one imperfect sense; None where it needs nothing."""
 
     streams: tuple[Array, Array] | None
-    """Of its random numbers: of the noise, and of samples that are lost."""
+    """Streams of the sense's random numbers: of the noise, and of samples that are lost."""
     count: Int[Array, ""] | None
-    """How often it has been asked."""
+    """Number of observations so far."""
     bias: tuple
     """The constant error of each of its fields."""
     noise: tuple
-    """The standard deviation of the noise of each of its fields; of touch the chance of a false reading."""
+    """The standard deviation of the noise of each of its fields; for touch the probability of a false reading."""
     samples: Samples | None
 
 
 class SensorsMemory(NamedTuple):
-    """What all senses remember; None of those that are perfect."""
+    """The memories of all senses; None for those that are perfect."""
 
     proprioception: SenseMemory | None
     touch: SenseMemory | None
@@ -62,7 +62,7 @@ class SensorsMemory(NamedTuple):
 
 
 class Sensors(eqx.Module):
-    """The sensors of a robot, each perfect when not given.
+    """The sensors of a robot, each perfect by default.
 
         sensors = Sensors(pose=Sensor(noise=5e-3, rate=2.0, delay=0.2), seed=3)
         memory = sensors.init(system, truth, dt)
@@ -73,21 +73,21 @@ class Sensors(eqx.Module):
     """
 
     proprioception: Sensor
-    """Of bends and lengths: errors are angles of a segment [rad], from end to end, and lengths over the rest length;
-    `rate_noise` per second of the same."""
+    """Proprioception of bends and lengths: errors are angles of a segment [rad], from end to end, and lengths over the
+    rest length; `rate_noise` per second of the same."""
     touch: Sensor
-    """Of suckers: `noise` is the probability that a segment is read the wrong way round."""
+    """Touch of the suckers: `noise` is the probability that a segment is read wrongly."""
     pose: Sensor
-    """Of the body: position [m] in world axes and linear velocity [m/s] (`rate_noise`); attitude and angular velocity
-    by `turn_noise`, `turn_bias` and `turn_rate_noise`."""
+    """Pose of the body: position [m] in world axes and linear velocity [m/s] (`rate_noise`); attitude and angular
+    velocity by `turn_noise`, `turn_bias` and `turn_rate_noise`."""
     vision: Sensor
-    """Of free objects: position [m] in world axes."""
+    """Vision of free objects: position [m] in world axes."""
     tip: Sensor
-    """Of the tips: position [m] in world axes; attitude by `turn_noise` and `turn_bias`."""
+    """Pose of the tips: position [m] in world axes; attitude by `turn_noise` and `turn_bias`."""
     tension: Sensor
-    """Of the tendons [N]; what is measured of a slack tendon may be negative."""
+    """Tension of the tendons [N]; the measured tension of a slack tendon may be negative."""
     seed: Any
-    """Of all random numbers."""
+    """Seed of all random numbers."""
 
     def __init__(
         self,
@@ -99,11 +99,11 @@ class Sensors(eqx.Module):
         tension: Sensor | None = None,
         seed: Any = 0,
     ):
-        given = {
+        sensors = {
             "proprioception": proprioception, "touch": touch, "pose": pose, "vision": vision, "tip": tip,
             "tension": tension,
         }  # fmt: skip
-        for name, sensor in given.items():
+        for name, sensor in sensors.items():
             setattr(self, name, _checked(name, Sensor() if sensor is None else sensor))
         kind = np.dtype(getattr(seed, "dtype", type(seed)))
         if np.ndim(seed) or not np.issubdtype(kind, np.integer):
@@ -111,7 +111,7 @@ class Sensors(eqx.Module):
         self.seed = seed
 
     def init(self, system: System, truth: Observation, dt: float) -> SensorsMemory:
-        """What is remembered at the start of a run.
+        """The memory at the start of a run.
 
         **Arguments:** `truth`: what perfect sensors tell at the start; `dt`: the time between calls [s], known before
         anything is compiled, since the lengths of buffers follow from it.
@@ -131,7 +131,7 @@ class Sensors(eqx.Module):
     def __call__(
         self, time: Float[Array, ""] | float, truth: Observation, memory: SensorsMemory
     ) -> tuple[Observation, SensorsMemory]:
-        """What the sensors tell at a time [s], and what they remember."""
+        """The observation at a time [s], and the new memory."""
         told, memories = {}, []
         for (name, fields), own in zip(FIELDS.items(), memory, strict=True):
             if own is None:
@@ -191,7 +191,7 @@ def _start(name: str, sensor: Sensor, system: System, values: dict, dt: float, s
 
 
 def _told(name: str, sensor: Sensor, memory: SenseMemory, time, values: tuple) -> tuple[tuple, SenseMemory]:
-    """What one sense tells at a time, and what it remembers."""
+    """The measurement of one sense at a time, and its new memory."""
     # The sample of the start has the number 0.
     count = None if memory.count is None else memory.count + 1
     memory = SenseMemory(memory.streams, count, memory.bias, memory.noise, memory.samples)

@@ -1,4 +1,4 @@
-"""Which engine makes the steps: machine code of our own, or XLA."""
+"""The choice of the engine that computes the steps: machine code of our own, or XLA."""
 
 import logging
 from collections.abc import Callable
@@ -20,7 +20,7 @@ _LOG = logging.getLogger("hydrostat")
 _COMPILED: dict[Any, Any] = {}
 _MOST_COMPILED = 32
 _REFUSED: dict[Any, str] = {}
-"""Why there is no machine code, by what it would be of."""
+"""The reasons why there is no machine code, by what it would be of."""
 
 
 class NativeRows:
@@ -48,7 +48,7 @@ class NativeRows:
         self._frame = self._step.frame()
 
     def __call__(self, carry: Carry, rows: int, every: int, dt: float) -> tuple[Carry, Row]:
-        """The carry after some rows of so many steps, and the rows."""
+        """The carry after `rows` rows of `every` steps, and the rows."""
         step = self._step
         dynamic = (self._dynamic[0], np.asarray(dt, float))
         step.parameters.pack(self._parameters, jax.tree.leaves(dynamic))
@@ -99,7 +99,8 @@ def native_call(backend: str, function: Callable, parameters, arguments: tuple, 
 
 
 def _or_none(backend: str, what: str, kind: Any, make: Callable) -> Any:
-    """What is made, or None where it cannot be: said in one line of the log, once, unless it was asked for.
+    """The compiled function, or None where it cannot be compiled: said in one line of the log, once, unless it was
+    asked for.
 
     **Arguments:** `kind`: of what is made; one that could not be made is not tried again.
     """
@@ -122,6 +123,6 @@ def _or_none(backend: str, what: str, kind: Any, make: Callable) -> Any:
 
 
 def _index_of(tree, which) -> int:
-    """Which leaf of a tree is the chosen one."""
+    """The index of the chosen leaf of a tree."""
     marked = eqx.tree_at(which, jax.tree.map(lambda _: False, tree), True)
     return jax.tree.leaves(marked).index(True)

@@ -17,7 +17,7 @@ from hydrostat.system import Control, State, System
 
 
 class Loop(NamedTuple):
-    """What a run consists of, besides what evolves."""
+    """The constant part of a run."""
 
     system: System
     controller: Controller
@@ -26,28 +26,28 @@ class Loop(NamedTuple):
 
 
 class Carry(NamedTuple):
-    """What goes on from step to step."""
+    """The part of a run that evolves from step to step."""
 
     state: State
     place: Place | None
     control: Control
-    """What was set last."""
+    """The last control."""
     memory: Any
-    """Of the controller."""
+    """Memory of the controller."""
     sensed: Any
     """Memory of the sensors."""
     good: Bool[Array, ""]
-    """Whether every step so far could be made."""
+    """Whether every step so far has converged."""
     iterations: Int[Array, ""]
-    """Of the stepper since the row before."""
+    """Iterations of the stepper since the last row."""
     steps: Int[Array, ""]
-    """Since the start."""
+    """Number of steps since the start."""
     start: Float[Array, ""]
     """Time of the first step's begin [s]."""
 
 
 class Row(NamedTuple):
-    """What is kept of a step."""
+    """One row of a run."""
 
     state: State
     control: Control
@@ -57,7 +57,7 @@ class Row(NamedTuple):
 
 
 def first_carry(loop: Loop, state: State, dt, memory: Any = None) -> Carry:
-    """What a run starts from."""
+    """The carry at the start of a run."""
     system, controller, sensors, _ = loop
     # Of a run before, both are NumPy arrays.
     state, memory = jax.tree.map(jnp.asarray, (state, memory))
@@ -71,20 +71,20 @@ def first_carry(loop: Loop, state: State, dt, memory: Any = None) -> Carry:
 
 @quick_jit
 def _first_sensed(system: System, sensors: Sensors, state: State, dt) -> tuple:
-    """The first observation, the memory of the sensors before it, and where the robot meets its surroundings."""
+    """The first observation, the memory of the sensors before it, and the robot's place among its surroundings."""
     truth = observe(system, state, Control(), dt)
     sensed = sensors.init(system, truth, dt)
     return sensors(state.time, truth, sensed)[0], sensed, system.place(state)
 
 
 def decided(controller: Controller, time, observation, memory) -> tuple[Control, Any]:
-    """What a controller sets at a time, and what it remembers; of a function of time its value now."""
+    """The control of a controller at a time, and its memory; a control that is a function of time is evaluated now."""
     control, memory = controller(time, observation, memory)
     return control_at(control, time), memory
 
 
 def control_at(control, time) -> Control:
-    """What a controller gave: a control, or a function of time that gives one."""
+    """The decision of a controller: a control, or a function of time that returns one."""
     found = control(time) if callable(control) else control
     if not isinstance(found, Control):
         raise InputError(f"a controller must give a `Control`, or a function of time to one; got {shown(found)}")
@@ -92,7 +92,7 @@ def control_at(control, time) -> Control:
 
 
 def one_step(loop: Loop, carry: Carry, dt) -> Carry:
-    """Observe, decide, step."""
+    """One step of the loop: observe, decide, step."""
     system, controller, sensors, stepper = loop
     state = carry.state
     truth = observe(system, state, carry.control, dt)
@@ -108,5 +108,5 @@ def one_step(loop: Loop, carry: Carry, dt) -> Carry:
 
 
 def row_of(carry: Carry) -> Row:
-    """What is kept of a step that has ended so."""
+    """The row of a step that has ended with this carry."""
     return Row(carry.state, carry.control, carry.memory, carry.good, carry.iterations)

@@ -1,4 +1,4 @@
-"""One step at a time, as a control loop calls it: a command in, the state out, and little time between."""
+"""Single steps for a control loop: a command in, the state out, with little delay."""
 
 from collections.abc import Sequence
 
@@ -32,7 +32,7 @@ class RealTime:
 
     Everything is compiled when it is made, so that the first step is as quick as the others. State and command are one
     vector each on the way in and out, since a call of a compiled function pays for every array by itself. Limbs on a
-    body that stays where it is do not feel each other, unless they touch: they are stepped apart, those that are alike
+    body that stays where it is do not interact, unless they touch: they are stepped apart, those that are alike
     as a batch.
     """
 
@@ -67,7 +67,7 @@ class RealTime:
         self._ends = np.cumsum([0, *(np.size(leaf) for leaf in leaves)])
         command, to_command = ravel_pytree(like[drives])
         self.commands = command.size
-        """How many numbers a command has."""
+        """The number of values in a command."""
 
         def step(plant, argument):
             (system, base, stepper, dt), (flat, command) = plant, argument
@@ -81,7 +81,7 @@ class RealTime:
         self.reset()
 
     def reset(self, state: State | None = None) -> State:
-        """Start anew, from a state or from where it began."""
+        """Start anew, from a state or from the first one."""
         flat = np.asarray(ravel_pytree(self._first if state is None else state)[0])
         if flat.size != self._ends[-1]:
             raise errors.InputError(f"`state` must have {self._ends[-1]} numbers, as the system's own; got {flat.size}")
@@ -90,7 +90,7 @@ class RealTime:
 
     @property
     def time(self) -> float:
-        """Since the start [s]."""
+        """Time since the start [s]."""
         return self.steps * self.dt
 
     @property
@@ -137,14 +137,14 @@ def _by_xla(step, plant, arguments):
 
 
 def _drive_of(system: System) -> str:
-    """What the robot is driven by."""
+    """The kind of command that drives the robot."""
     if any(arm.wires is not None for arm in system.robot.each):
         return "length" if system.by_length else "tension"
     return "activation" if any(arm.muscles is not None for arm in system.robot.each) else "torque"
 
 
 def _step(stepper: AbstractStepper, system: System, state: State, control: Control, dt: float):
-    """A step, limb by limb where limbs do not feel each other: the state, whether it was made, iterations."""
+    """A step, limb by limb where limbs do not interact: the state, whether it converged, iterations."""
     if not _apart(system):
         new = advance(system, state, system.place(state), control, dt, stepper)
         return new.state, new.converged, new.iterations
@@ -157,7 +157,7 @@ def _step(stepper: AbstractStepper, system: System, state: State, control: Contr
 
 
 def _apart(system: System) -> bool:
-    """Whether limbs do not feel each other: unequal ones on a body that stays where it is, in nothing but water."""
+    """Whether limbs do not interact: unequal ones on a body that stays where it is, in nothing but water."""
     robot = system.robot
     plain = all(isinstance(part, Water) for part in system.surroundings)
     return (
@@ -165,9 +165,11 @@ def _apart(system: System) -> bool:
     )
 
 
-def _limb_by_limb(stepper: AbstractStepper, robot: Robot, state: RobotState, time, dt: float, given: Inputs) -> Stepped:
+def _limb_by_limb(
+    stepper: AbstractStepper, robot: Robot, state: RobotState, time, dt: float, inputs: Inputs
+) -> Stepped:
     """A step of every limb, those that are alike as a batch."""
-    limbs = [_alone(robot, given, i) for i in range(robot.count)]
+    limbs = [_alone(robot, inputs, i) for i in range(robot.count)]
     q: list = [None] * len(limbs)
     v: list = [None] * len(limbs)
     converged, iterations = jnp.asarray(True), jnp.asarray(0)
@@ -184,14 +186,14 @@ def _limb_by_limb(stepper: AbstractStepper, robot: Robot, state: RobotState, tim
     return Stepped(RobotState(tuple(q), tuple(v), state.base_pose, state.base_twist), converged, iterations)
 
 
-def _alone(robot: Robot, given: Inputs, index: int) -> tuple[Robot, Inputs]:
-    """One limb and what acts on it, its base where the body holds it."""
-    base = given.base_pose @ robot.mounts[index]  # type: ignore[index]
+def _alone(robot: Robot, inputs: Inputs, index: int) -> tuple[Robot, Inputs]:
+    """One limb with its own inputs, its base where the body holds it."""
+    base = inputs.base_pose @ robot.mounts[index]  # type: ignore[index]
     arm = eqx.tree_at(lambda a: a.arm.T_world_base, robot.each[index], base)
     still = jnp.zeros(6)
-    fields = {name: getattr(given, name)[index] for name in ("force", "follower", "torque", "wires", "activation")}
+    fields = {name: getattr(inputs, name)[index] for name in ("force", "follower", "torque", "wires", "activation")}
     inputs = Inputs(
-        **fields, base_pose=base, base_twist=still, base_acceleration=still, surroundings=given.surroundings
+        **fields, base_pose=base, base_twist=still, base_acceleration=still, surroundings=inputs.surroundings
     )
     return Robot(arm, None, base, robot.gravity), inputs
 

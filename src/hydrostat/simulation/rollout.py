@@ -34,7 +34,8 @@ def rollout(
     memory: Any = None,
     backend: str = "auto",
 ) -> Trajectory:
-    """The motion of a system in some steps of dt [s], as arrays: first the state itself, then a row `every` steps.
+    """The motion of a system in some steps of dt [s], as arrays: first the state at the start, then a row `every`
+    steps.
 
     A step that cannot be made is not tried again in smaller ones, as `simulate` does. Outside of `jax.jit` and its
     kin that raises `DivergedError`; within them it cannot, and every row from there on is not a number.
@@ -71,7 +72,7 @@ def rollout(
 
 
 def as_controller(system: System, controller: Controller | Control | None) -> Controller:
-    """A controller, also of a control that is held, or of nothing."""
+    """A controller, also from a constant control or from None."""
     if controller is None:
         return Idle()
     if isinstance(controller, Control):

@@ -48,7 +48,7 @@ def simulate(
     on_progress: Callable[[float], None] | None = None,
     backend: str = "auto",
 ) -> Trajectory:
-    """Simulate a system for some seconds; the first row of the result is the state that it starts from.
+    """Simulate a system for some seconds; the first row of the result is the state at the start.
 
     A step that does not converge is made in smaller ones. When that does not help either, `DivergedError` says when and
     where, and which step would do; what came before it has been handed out and recorded.
@@ -65,7 +65,7 @@ def simulate(
 
 
 class Run:
-    """A system with what drives it, ready to be run: compiled once, for those who run it several times or time it."""
+    """A system with its controller, ready to be run: compiled once, for those who run it several times or time it."""
 
     def __init__(
         self,
@@ -89,11 +89,11 @@ class Run:
 
     @property
     def system(self) -> System:
-        """What is simulated."""
+        """The system that is simulated."""
         return self.loop.system
 
     def compile(self, seconds: float, state: State | None = None, *, record: bool = False) -> Trajectory:
-        """Compile what a run of some seconds needs, by its first piece, which is given back for trials.
+        """Compile the functions that a run of some seconds needs, and return the result of its first piece.
 
         **Arguments:** `state`: where the run will start; `record`: whether it will be recorded.
         """
@@ -130,7 +130,7 @@ class Run:
         return self._pieces(carry, rows, keep, takers, on_progress)
 
     def rows(self, seconds: float) -> int:
-        """How many rows a run of some seconds has, after the first."""
+        """The number of rows of a run of some seconds, after the first."""
         seconds = errors.number("seconds", seconds, above=0.0, most=1e9)
         steps = max(round(seconds / self.dt), 1)
         if steps > _MOST_STEPS:
@@ -165,7 +165,7 @@ class Run:
         return Trajectory(self.system, rows.state, rows.control, rows.memory, rows.good, rows.iterations)
 
     def _piece(self, carry: Carry, rows: int, dt=None, every=None) -> tuple[Carry, Row]:
-        """So many rows."""
+        """The carry after `count` rows, and the rows."""
         if self.backend != "xla" and self._native is None:
             self._native = native_rows(self.backend, self.loop, carry, self.dt)
             self.backend = "xla" if self._native is None else self.backend
@@ -185,7 +185,7 @@ class Run:
         return _piece(*arguments, as_one=False)
 
     def _check_stability(self, carry: Carry) -> None:
-        """An explicit step that must blow up is refused before it does."""
+        """Refuse an explicit stepper whose step is not stable."""
         if isinstance(self.loop.stepper, RK4):
             system, controller, sensors, _ = self.loop
             truth = observe(system, carry.state, carry.control, self.dt)
@@ -200,7 +200,7 @@ class Run:
                 )
 
     def _diverged(self, carry: Carry, found: Row, kept: int) -> DivergedError:
-        """What to say when a step could not be made: when, where, and which step would do."""
+        """The message about a step that could not be made: when, where, and which step would do."""
         failed: State = jax.tree.map(lambda y: np.asarray(y)[kept], found.state)
         arm, segment = _worst_place(self.system, failed)
         where = f"arm {arm}, segment {segment}" if self.system.robot.count > 1 else f"segment {segment}"

@@ -1,4 +1,4 @@
-"""What every stepper offers, and the state it steps."""
+"""The interface of all steppers, and the result of a step."""
 
 import abc
 from collections.abc import Callable
@@ -27,20 +27,20 @@ __all__ = [
 
 
 class Stepped(NamedTuple):
-    """A step's result."""
+    """The result of a step."""
 
     state: RobotState
     converged: Bool[Array, ""]
     iterations: Int[Array, ""]
-    """Of all stages together; 0 for explicit steppers."""
+    """Number of iterations of all stages together; 0 for explicit steppers."""
 
 
 InputFunction = Callable[[Float[Array, ""], RobotState], Inputs]
-"""What acts on the arm at a time and in a state."""
+"""The inputs of the mechanics as a function of time and state."""
 
 
 class AbstractStepper(eqx.Module):
-    """A way to advance the state; immutable, the state passes through."""
+    """A time integrator; immutable, the state passes through."""
 
     order: ClassVar[int]
     """Global order of accuracy in the step."""
@@ -52,7 +52,7 @@ class AbstractStepper(eqx.Module):
         """The state after one step of dt [s].
 
         **Arguments:** `keep_momentum`: whether the twist of a free base is corrected so that momentum changes by the
-        impulse of what acts from outside; see `KeepMomentum`.
+        impulse of external forces; see `KeepMomentum`.
         """
 
 

@@ -23,19 +23,19 @@ class LinearImplicitEuler(AbstractStepper):
     def step(self, model, state, time, dt, inputs, *, keep_momentum: bool = False) -> Stepped:
         """The state after one step of dt [s]."""
         x0, v0 = positions(state), velocities(state)
-        given = acting(model, state, time + dt, inputs)
+        end_inputs = acting(model, state, time + dt, inputs)
         # Forces where the present velocity leads; velocities themselves change with the operator's help.
         ahead = combine((1, x0), (dt, v0))
-        lacking = residual(model, ahead, v0, like_coordinates(model), given)
-        a = solve(factor(model, ahead, v0, dt, dt * dt, given), jax.tree.map(jnp.negative, lacking))
+        bias = residual(model, ahead, v0, like_coordinates(model), end_inputs)
+        a = solve(factor(model, ahead, v0, dt, dt * dt, end_inputs), jax.tree.map(jnp.negative, bias))
         v = combine((1, v0), (dt, a))
         x = combine((1, x0), (dt, v))
         if not keep_momentum:
             new = moved(model, state, x, v)
-        elif given.surroundings is not None and given.surroundings.abrupt:
+        elif end_inputs.surroundings is not None and end_inputs.surroundings.abrupt:
             raise InputError(
                 "`LinearImplicitEuler` cannot keep the momentum of a robot that touches something; use SDIRK2"
             )
         else:
-            new = kept(model, state, x, v, dt, given, outer_wrench(model, state, x, v, given))
+            new = kept(model, state, x, v, dt, end_inputs, outer_wrench(model, state, x, v, end_inputs))
         return Stepped(new, finite(new), jnp.asarray(1))

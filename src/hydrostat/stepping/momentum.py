@@ -1,7 +1,7 @@
 """Keeping the momentum of a free robot, which no generic stepper does.
 
 At a stage of a step the equations of motion hold, so the momentum P about a point fixed in the world changes there at
-the rate W of what acts from outside. A step of weights b_i so should change it by
+the rate W, the wrench of external forces. A step of weights b_i so should change it by
 
     P_1 - P_0 = dt sum b_i W_i,
 
@@ -29,7 +29,7 @@ from hydrostat.stepping.base import AbstractStepper, Stepped, moved, positions, 
 
 
 class KeepMomentum(AbstractStepper):
-    """A stepper whose steps change momentum by the impulse of what acts from outside, and by nothing else.
+    """A stepper whose steps change momentum by the impulse of external forces, and by nothing else.
 
     At the end of a step the body's twist is corrected as if the robot were rigid, with one 6 x 6 solve: that changes
     momentum and nothing of the shape. The impulse is that of the stepper's own stages.
@@ -46,33 +46,33 @@ class KeepMomentum(AbstractStepper):
 
 
 def outer_wrench(model: Robot, state: RobotState, x: Coordinates, v: Coordinates, inputs: Inputs) -> Float[Array, " 6"]:
-    """What loads and surroundings do to the robot as a whole at a stage of a step that begins in a state.
+    """The wrench of loads and surroundings on the whole robot at a stage of a step that begins in a state.
 
     About the body's position at the begin of the step, in world axes. The weight is not in it: see `kept`.
     """
     around = None if inputs.surroundings is None else inputs.surroundings.outside()
-    given = _from_body(state, inputs)._replace(surroundings=around)
-    return applied_wrench(model, x, v, given, state.base_pose.position)[0]
+    own_inputs = _from_body(state, inputs)._replace(surroundings=around)
+    return applied_wrench(model, x, v, own_inputs, state.base_pose.position)[0]
 
 
 def kept(
     model: Robot, state: RobotState, x: Coordinates, v: Coordinates, dt, inputs: Inputs, wrench: Float[Array, " 6"]
 ) -> RobotState:
-    """The state at the end of a step, as that of `moved`, with the momentum that it should have.
+    """The state at the end of a step, as that of `moved`, with its momentum corrected.
 
     **Arguments:** `state`: at the begin; `x`, `v`: coordinates and rates at the end, counted from the begin; `wrench`:
     mean of `outer_wrench` over the stages.
     """
-    given = _from_body(state, inputs)
+    own_inputs = _from_body(state, inputs)
     # The weight changes as slowly as the robot's shape: the trapezoidal rule has the steppers' order.
     ends = (positions(state), velocities(state)), (x, v)
     both = jax.tree.map(lambda *y: jnp.stack(y), *ends)
-    before, after = (jax.tree.map(lambda y, i=i: y[i], _bulks(model, both, given)) for i in (0, 1))
+    before, after = (jax.tree.map(lambda y, i=i: y[i], _bulks(model, both, own_inputs)) for i in (0, 1))
     impulse = dt * (wrench + 0.5 * (before.weight + after.weight))
-    lacking = before.momentum + impulse - after.momentum
-    twist = small.matvec(small.inverse_positive(after.inertia), lacking)
+    momentum_error = before.momentum + impulse - after.momentum
+    twist = small.matvec(small.inverse_positive(after.inertia), momentum_error)
     new = moved(model, state, x, v)
-    pose = given.base_pose @ se3.exp(x.base)
+    pose = own_inputs.base_pose @ se3.exp(x.base)
     correction = small.matvec(pose.inverse().adjoint(), twist)
     return new._replace(base_twist=new.base_twist + correction)
 

@@ -18,7 +18,7 @@ class Reference(AbstractStepper):
     """
 
     tolerance: float | None = eqx.field(default=1e-10, static=True)
-    """Relative and absolute, of each inner step; None takes one step of dt."""
+    """Relative and absolute tolerance of each inner step; None takes one step of dt."""
     max_steps: int = eqx.field(default=100_000, static=True)
     order: ClassVar[int] = 8
 

@@ -29,10 +29,10 @@ class RK4(AbstractStepper):
             v, a, x_end, v_end, wrench = carry
             share, weight = of
             x, v = combine((1, x0), (share * dt, v)), combine((1, v0), (share * dt, a))
-            given = acting(model, state, time + share * dt, inputs)
-            a = accelerations(model, x, v, given)
+            stage_inputs = acting(model, state, time + share * dt, inputs)
+            a = accelerations(model, x, v, stage_inputs)
             if keep_momentum:
-                wrench = wrench + weight * outer_wrench(model, state, x, v, given)
+                wrench = wrench + weight * outer_wrench(model, state, x, v, stage_inputs)
             return (v, a, combine((1, x_end), (weight * dt, v)), combine((1, v_end), (weight * dt, a)), wrench), None
 
         start = (v0, jax.tree.map(jnp.zeros_like, v0), x0, v0, jnp.zeros(6))

@@ -14,9 +14,9 @@ from hydrostat.stepping.implicit import implicit_root
 from hydrostat.stepping.momentum import kept, outer_wrench
 
 GAMMA = 1.0 - 0.5**0.5
-"""Makes the method L-stable: Alexander (1977)."""
+"""The coefficient gamma that makes the method L-stable: Alexander (1977)."""
 _HALVINGS = 6
-_USUAL = 1e-3  # s, least step for which the tolerance is what is given
+_USUAL = 1e-3  # s, least step for which the tolerance holds as it is
 _ROUNDING = 2.0**-49  # rad or m, where changes end: some roundings of a rotation, whose entries are of order one
 _UNKNOWN = 0.5  # ratio of two changes where none is known yet
 _LEAST = 0.01  # least share of a change that is taken to be left
@@ -35,7 +35,8 @@ class SDIRK2(AbstractStepper):
     """
 
     tolerance: float = 1e-8
-    """On the change that an iteration makes to a segment's strain times its length, for steps of 1 ms and more.
+    """Tolerance on the change that an iteration makes to a segment's strain times its length, for steps of 1 ms and
+    more.
 
     For shorter ones it falls with the fourth power of the step, down to rounding, so that what the iteration leaves
     stays as small beside the error of the method, O(dt^3) a step in velocities.
@@ -73,31 +74,31 @@ class SDIRK2(AbstractStepper):
         h, rest = GAMMA * dt, (1.0 - GAMMA) * dt
         x0, v0 = positions(state), velocities(state)
         x_first = combine((1, x0), (h, v0))
-        given = acting(model, state, time + GAMMA * dt, inputs)
-        changing = _changing(model, given)
+        stage_inputs = acting(model, state, time + GAMMA * dt, inputs)
+        changing = _changing(model, stage_inputs)
         # In a flow, which slows everything, both stages do with one operator. A rod that swings freely needs one for
         # each. Where it can change at any time it is made within the loop, also at first: one copy of it is compiled.
-        shared = not changing and given.surroundings is not None
-        factors = _operator(model, x_first, v0, h, given)
+        shared = not changing and stage_inputs.surroundings is not None
+        factors = _operator(model, x_first, v0, h, stage_inputs)
         if not shared:
             factors = jax.tree.map(jnp.zeros_like, factors)
 
         def stage(carry, at):
             x_hat, v_hat, guess, theta, factors, converged, count = carry
-            given = acting(model, state, time + at * dt, inputs)
+            stage_inputs = acting(model, state, time + at * dt, inputs)
             if not changing and not shared:
                 at_guess = combine((1, x_hat), (h * h, guess)), combine((1, v_hat), (h, guess))
-                factors = _operator(model, *at_guess, h, given)
+                factors = _operator(model, *at_guess, h, stage_inputs)
             made = (count > 0) if changing else None
             a, factors, theta, good, iterations = self._stage(
-                model, x_hat, v_hat, h, given, guess, theta, factors, made, tolerance
+                model, x_hat, v_hat, h, stage_inputs, guess, theta, factors, made, tolerance
             )
             # What stage 2 starts from, had this been stage 1; and the step, had it been stage 2.
             v_stage = combine((1, v_hat), (h, a))
             v_next = combine((1, v0), (rest, a))
             x_next = combine((1, x0), (rest, v_stage), (h, v_next))
             x_stage = combine((1, x_hat), (h * h, a))
-            wrench = outer_wrench(model, state, x_stage, v_stage, given) if keep_momentum else jnp.zeros(6)
+            wrench = outer_wrench(model, state, x_stage, v_stage, stage_inputs) if keep_momentum else jnp.zeros(6)
             carry = (x_next, v_next, a, theta, factors, converged & good, count + iterations)
             return carry, (x_stage, v_stage, wrench)
 
@@ -108,20 +109,21 @@ class SDIRK2(AbstractStepper):
         if not keep_momentum:
             return Stepped(moved(model, state, x, v), converged, count)
         wrench = (1.0 - GAMMA) * wrenches[0] + GAMMA * wrenches[1]
-        return Stepped(kept(model, state, x, v, dt, given, wrench), converged, count)
+        return Stepped(kept(model, state, x, v, dt, stage_inputs, wrench), converged, count)
 
-    def _stage(self, model, x_hat, v_hat, h, given, guess, theta, factors, made, tolerance):
-        """The accelerations of a stage, how fast they were found, whether they were, and after how many iterations.
+    def _stage(self, model, x_hat, v_hat, h, inputs, guess, theta, factors, made, tolerance):
+        """The accelerations of a stage, their rate of convergence, whether they have converged, and after how many
+        iterations.
 
         **Arguments:** `theta`: ratio of two changes in the stage before, which is about what it will be here;
         `factors`: of the operator; `made`: whether they have been made, None where they hold for the whole step.
         """
         c_v, c_q = h, h * h
         guess = jax.lax.stop_gradient(guess)
-        fixed_model, fixed_given, fixed_x, fixed_v = jax.lax.stop_gradient((model, given, x_hat, v_hat))
+        fixed_model, fixed_inputs, fixed_x, fixed_v = jax.lax.stop_gradient((model, inputs, x_hat, v_hat))
 
         def operator(a):
-            return _operator(model, combine((1, x_hat), (c_q, a)), combine((1, v_hat), (c_v, a)), h, given)
+            return _operator(model, combine((1, x_hat), (c_q, a)), combine((1, v_hat), (c_v, a)), h, inputs)
 
         def improve(carry):
             a, a_before, delta_before, factors, last, theta, count = carry
@@ -130,7 +132,7 @@ class SDIRK2(AbstractStepper):
                 stale = ((theta > _SLOWEST) & (count > 1)) | ((count == 0) & ~made)
                 factors = jax.lax.cond(stale, operator, lambda _: factors, a)
             x, v = combine((1, fixed_x), (c_q, a)), combine((1, fixed_v), (c_v, a))
-            delta = solve(factors, jax.tree.map(jnp.negative, residual(fixed_model, x, v, a, fixed_given)))
+            delta = solve(factors, jax.tree.map(jnp.negative, residual(fixed_model, x, v, a, fixed_inputs)))
             now = _size(fixed_model, delta, c_q)
             # Anderson's acceleration with one iteration before, unless that had another operator: from where the
             # change would be least on the line through both.
@@ -153,31 +155,31 @@ class SDIRK2(AbstractStepper):
         root, _, _, factors, last, theta, count = jax.lax.while_loop(going_on, improve, start)
         good = found(last, theta)
 
-        given_here = (model, x_hat, v_hat, h, given)
-        return implicit_root((root, factors), given_here, _lacking, solve), factors, theta, good, count
+        parameters = (model, x_hat, v_hat, h, inputs)
+        return implicit_root((root, factors), parameters, _stage_residual, solve), factors, theta, good, count
 
 
-def _operator(model, x, v, h, given):
-    """The factors that a stage iterates with; no derivative goes through them."""
-    model, x, v, h, given = jax.lax.stop_gradient((model, x, v, h, given))
-    return factor(model, x, v, h, h * h, given)
+def _operator(model, x, v, h, inputs):
+    """The factors of the operator that a stage iterates with; no derivative goes through them."""
+    model, x, v, h, inputs = jax.lax.stop_gradient((model, x, v, h, inputs))
+    return factor(model, x, v, h, h * h, inputs)
 
 
-def _lacking(a, parameters):
-    """What is missing for a to be the accelerations of a stage."""
-    model, x_hat, v_hat, h, given = parameters
-    return residual(model, combine((1, x_hat), (h * h, a)), combine((1, v_hat), (h, a)), a, given)
+def _stage_residual(a, parameters):
+    """The residual of a stage at accelerations a."""
+    model, x_hat, v_hat, h, inputs = parameters
+    return residual(model, combine((1, x_hat), (h * h, a)), combine((1, v_hat), (h, a)), a, inputs)
 
 
 def _left(last, theta):
-    """The error left after an iteration: about the last change times theta / (1 - theta), with some to spare."""
+    """An estimate of the error after an iteration: the last change times theta / (1 - theta), with a margin."""
     return last * jnp.maximum(2.0 * theta / jnp.maximum(1.0 - theta, 1e-3), _LEAST)
 
 
-def _changing(model, given) -> bool:
+def _changing(model, inputs) -> bool:
     """Whether the operator can change much within a step: contact comes and goes, wires go slack."""
     by_length = any(arm.wires is not None and arm.wires.stiffness is not None for arm in model.each)
-    return by_length or (given.surroundings is not None and given.surroundings.abrupt)
+    return by_length or (inputs.surroundings is not None and inputs.surroundings.abrupt)
 
 
 def _product(a, b):

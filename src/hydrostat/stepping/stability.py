@@ -1,4 +1,4 @@
-"""How large a step an explicit stepper may take."""
+"""The largest stable step of an explicit stepper."""
 
 import jax
 import jax.numpy as jnp
@@ -23,7 +23,7 @@ def largest_step(model: Robot, state: RobotState, inputs: Inputs, reach: float) 
 
 @quick_jit
 def _fastest_rate(model: Robot, state: RobotState, inputs: Inputs):
-    """The largest rate at which a small disturbance grows, falls or swings [1/s], by power iteration.
+    """The largest rate at which a small disturbance grows, decays or oscillates [1/s], by power iteration.
 
     The disturbance (dx, dv) obeys dx' = dv, dv' = A dx + B dv, of which only products with vectors are needed.
     """

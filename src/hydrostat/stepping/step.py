@@ -20,27 +20,27 @@ from hydrostat.surroundings.water import Water
 from hydrostat.system import Control, State, System
 
 ControlOrFunction = Control | Callable[[Float[Array, ""]], Control]
-"""What is held during a step, or what acts during it as a function of time [s]."""
+"""A control that is held during a step, or a function from time [s] to control."""
 _SOFT = 1e-6  # tolerance for muscular arms: bends to 1e-6 rad a step, far below what the step itself leaves
 _MANY = 5e-5  # of several of them: with 1e-8 an octopus crawls within 0.1 percent as far, and takes half as long again
 
 
 class Advanced(NamedTuple):
-    """A step's result."""
+    """The result of a step of a whole system."""
 
     state: State
     place: Place | None
-    """Where the robot meets its surroundings in that state, which the next step begins with."""
+    """The robot's place among its surroundings in that state, with which the next step begins."""
     converged: Bool[Array, ""]
     iterations: Int[Array, ""]
 
 
 def default_stepper(system: System) -> AbstractStepper:
-    """SDIRK2; muscular arms are stepped to a coarser tolerance.
+    """The default stepper, SDIRK2; muscular arms are stepped to a coarser tolerance.
 
     Momentum is kept to rounding for a free robot that has neither water nor ground to give it to. In water or on the
-    ground it is not conserved, and is as accurate as the step; `KeepMomentum(SDIRK2())` keeps it to the impulse of what
-    acts there too, at a third of the speed or so.
+    ground it is not conserved, and is as accurate as the step; `KeepMomentum(SDIRK2())` keeps it to the impulse of
+    those forces too, at a third of the speed or so.
     """
     robot = system.robot
     muscular = any(arm.muscles is not None for arm in robot.each)
@@ -50,7 +50,7 @@ def default_stepper(system: System) -> AbstractStepper:
 
 
 def step(system: System, state: State, control: Control | None, dt, stepper: AbstractStepper | None = None) -> State:
-    """The state after a step of dt [s] during which a control is held; not a number where the step cannot be made.
+    """The state after a step of dt [s] with a constant control; not a number where the step does not converge.
 
     Pure: `jax.jit`, `jax.vmap` and `jax.grad` go through it.
     """
@@ -62,7 +62,7 @@ def step(system: System, state: State, control: Control | None, dt, stepper: Abs
 
 
 def poisoned(state: State, good) -> State:
-    """The state, or one that is not a number where it is not good."""
+    """The state where a condition holds, else one that is not a number."""
     factor = jnp.where(good, 1.0, jnp.nan)
     return jax.tree.map(lambda y: factor * y, state)
 
@@ -70,7 +70,7 @@ def poisoned(state: State, good) -> State:
 def advance(
     system: System, state: State, place: Place | None, control: ControlOrFunction, dt, stepper: AbstractStepper
 ) -> Advanced:
-    """One step, for those who make many: `place` is where the robot meets its surroundings at the begin."""
+    """One step, for those who make many: `place` is the robot's place among its surroundings at the begin."""
     held = control if isinstance(control, Control) else control(state.time)
     after = system.muscles.advance(state.activation, held.activation, dt)
 
@@ -103,16 +103,16 @@ def advance(
 
 
 class StepInputs(eqx.Module):
-    """What acts on the robot during a step, as a function of time."""
+    """The inputs of the mechanics during a step, as a function of time."""
 
     system: System
     control: Any
-    """Held, or a function of time."""
+    """The control, constant or a function of time."""
     before: State
     after: PerArm
-    """The activation at the step's end."""
+    """Activation at the step's end."""
     duration: Float[Array, ""]
-    """[s]"""
+    """Length of the step [s]."""
     forces: AbstractForces | None
 
     def __call__(self, time, state) -> Inputs:

@@ -1,4 +1,4 @@
-"""What surrounds a robot: water, ground, suckers, free objects, obstacles, and arms that touch each other."""
+"""The surroundings of a robot: water, ground, suckers, free objects, obstacles, and arms that touch each other."""
 
 from hydrostat.mechanics.nodes import AbstractForces, NodeForces, Nodes
 from hydrostat.surroundings.arm_contact import FLESH, ArmContact

@@ -21,7 +21,7 @@ from hydrostat.surroundings.suckers import Suckers
 
 
 class BallState(NamedTuple):
-    """Where a ball is and how it moves."""
+    """Pose and velocity of a ball."""
 
     position: Float[Array, " 3"]
     rotation: Float[Array, "3 3"]
@@ -40,41 +40,41 @@ class BallGrip(AbstractForces):
 
     law: Suckers
     ball: BallState
-    """At the step's begin."""
+    """The ball at the step's begin."""
     held: Float[Array, " n"]
     """1 where a sucker holds, else 0."""
     lever: Float[Array, "n 3"]
-    """From the ball's centre to what each holds, in world axes [m]."""
+    """Lever from the ball's centre to the point that each sucker holds, in world axes [m]."""
     inertia: Float[Array, " 6"]
-    """Mass, mass, mass and moments of inertia of the ball."""
+    """Diagonal inertia of the ball: (mass, mass, mass), then its three moments of inertia."""
     resisting: Float[Array, "6 6"]
-    """What else resists its motion, per second [N s/m]."""
+    """Other resistance to the ball's motion, such as drag [N s/m]."""
     loads: Float[Array, " 6"]
-    """Its other loads, force and torque."""
+    """Other loads on the ball, force and torque."""
     dt: Float[Array, ""]
-    """Since the step's begin [s]."""
+    """Time since the step's begin [s]."""
     inverse: Float[Array, "6 6"]
-    """Of the matrix above."""
+    """Inverse of the ball's matrix M + dt e sum G^T G."""
     known: Float[Array, " 6"]
-    """M u_0 + dt (its other loads)."""
+    """Right-hand side M u_0 + dt (other loads of the ball)."""
 
     def after(self, elapsed) -> "BallGrip":
-        """The ball answers after the time that has passed: where it will be at the step's end, it would pull ahead."""
+        """The same suckers later in the step: the ball responds to the time that has passed, not to the whole step."""
         return hold(self.law, self.ball, self.held, self.lever, self.inertia, self.resisting, self.loads, elapsed)
 
     @property
     def abrupt(self) -> bool:
-        """They take hold and let go between steps."""
+        """Whether the forces change abruptly within a step: no, suckers take hold and let go between steps."""
         return False
 
     def by_arm(self, arms: int) -> "BallGrip":
-        """What each arm holds: exact while one arm alone holds the ball, whose answer needs all that hold it."""
+        """The part of each arm: exact while a single arm holds the ball, whose response depends on all that hold it."""
         own = copies(self, arms)
         parts = shares((self.held, self.lever), arms)
         return eqx.tree_at(lambda one: (one.held, one.lever), own, parts)
 
     def _answer(self, nodes: Nodes):
-        """The ball's twist at the end of the step, and how each node is pulled."""
+        """The ball's twist at the end of the step, and the force on each node."""
         apart = nodes.position - self.ball.position - self.lever
         b = self.held[:, None] * (self.law.stiffness * apart + self.law.damping * nodes.velocity)
         gathered = jnp.concatenate([jnp.sum(b, 0), jnp.sum(small.cross(self.lever, b), 0)])
@@ -84,7 +84,7 @@ class BallGrip(AbstractForces):
         return u, self.held[:, None] * stiff * there - b
 
     def forces(self, nodes: Nodes) -> NodeForces:
-        """The pull on every node."""
+        """The forces of the suckers on every node."""
         _, force = self._answer(nodes)
         stiff = self.dt * self.law.stiffness + self.law.damping
         G = _levers(self.lever)
@@ -100,7 +100,7 @@ class BallGrip(AbstractForces):
         return BallState(self.ball.position + self.dt * u[:3], rotation, u[:3], u[3:])
 
     def pulls(self, nodes: Nodes) -> Float[Array, " n"]:
-        """How hard each sucker is pulled [N]."""
+        """The tension of each sucker [N]."""
         return small.norm(self._answer(nodes)[1])
 
 
@@ -110,7 +110,7 @@ def _levers(lever: Float[Array, "n 3"]) -> Float[Array, "n 3 6"]:
 
 
 def hold(law: Suckers, ball: BallState, held, lever, inertia: Float[Array, " 6"], resisting, loads, dt) -> BallGrip:
-    """The suckers so many seconds into a step.
+    """The suckers' forces at some seconds into a step.
 
     **Arguments:** `inertia`: mass and moment of inertia, (v, w); `resisting`: what else resists the ball's motion
     (6, 6); `loads`: force and torque on it (6,).

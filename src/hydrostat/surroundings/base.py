@@ -1,4 +1,4 @@
-"""What all surroundings have in common: a state of their own, and forces on the robot during a step.
+"""The interface of all surroundings: a state of their own, and forces on the robot during a step.
 
 A step asks every part of the surroundings twice. At its begin (`begin`) events happen, such as suckers that take hold,
 and the part says which forces act on the robot during the step. At its end (`finish`) the part is where the robot's
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Place(NamedTuple):
-    """Where the robot is, as its surroundings meet it."""
+    """The position and motion of a robot as its surroundings see it."""
 
     nodes: Nodes
     """The contact nodes of all arms, arm after arm."""
@@ -33,7 +33,7 @@ class Place(NamedTuple):
     """The body as one node, a ball of its radius; None for a robot without a body of its own."""
 
     def ahead(self, dt) -> "Place":
-        """Where the velocities lead in dt [s]."""
+        """The same place after dt [s] at constant velocities."""
 
         def on(nodes: Nodes) -> Nodes:
             return nodes._replace(position=nodes.position + dt * nodes.velocity)
@@ -41,25 +41,25 @@ class Place(NamedTuple):
         return Place(on(self.nodes), None if self.body is None else on(self.body))
 
     def all(self) -> Nodes:
-        """All nodes, and last the body."""
+        """The nodes of all arms, with the body as the last one."""
         if self.body is None:
             return self.nodes
         return jax.tree.map(lambda *y: jnp.concatenate(y), self.nodes, self.body)
 
 
 class Commands(NamedTuple):
-    """What of a control is meant for the surroundings."""
+    """The part of a control that is for the surroundings."""
 
     grip: Float[Array, " n"]
-    """1 for contact nodes whose suckers shall hold the ground, 0 for those whose suckers shall let go."""
+    """Command of the suckers of each contact node on the ground: 1 to hold it, 0 to let go."""
     take: Float[Array, " n"]
-    """The same for free objects."""
+    """Command of the suckers of each contact node on free objects: 1 to hold them, 0 to let go."""
     jet: Float[Array, ""]
-    """How hard the mantle shall press its water out, 0 to 1."""
+    """Effort of the mantle that presses its water out, 0 to 1."""
 
 
 class Environment(eqx.Module):
-    """What every part of the surroundings may know of the robot and of the other parts."""
+    """The information on the robot and on the other parts that every part of the surroundings may use."""
 
     gravity: Float[Array, " 3"]
     body: BodyShape | None
@@ -67,9 +67,9 @@ class Environment(eqx.Module):
     ground: "Ground | None"
     suckers: "Suckers | None"
     rows: tuple[int, ...] = eqx.field(static=True)
-    """Contact nodes of each arm."""
+    """Number of contact nodes of each arm."""
     equal: bool = eqx.field(static=True)
-    """Whether all arms are equal, and worked out one after another."""
+    """Whether all arms are equal, and computed one after another."""
 
     @property
     def count(self) -> int:
@@ -78,18 +78,18 @@ class Environment(eqx.Module):
 
     @property
     def along(self) -> np.ndarray:
-        """Which place along its arm each contact node has, from 0 at the base."""
+        """The place of each contact node along its arm, from 0 at the base."""
         return np.concatenate([np.arange(rows) for rows in self.rows])
 
 
 class AbstractSurroundings(eqx.Module):
-    """A part of what is around a robot."""
+    """A part of a robot's surroundings."""
 
     touches: ClassVar[bool] = True
-    """Whether it acts at the contact nodes of arms; an arm that touches nothing has none."""
+    """Whether the part acts at the contact nodes of arms; an arm that touches nothing has none."""
 
     def init(self, environment: Environment) -> Any:
-        """Its state at the start: a tree of arrays, empty where nothing of it evolves."""
+        """The part's state at the start: a tree of arrays, empty where nothing of it evolves."""
         del environment
         return ()
 
@@ -97,13 +97,14 @@ class AbstractSurroundings(eqx.Module):
     def begin(
         self, state, place: Place, environment: Environment, commands: Commands, dt
     ) -> tuple[Any, AbstractForces | None]:
-        """What happens at the begin of a step of dt [s], and the forces on the robot during it.
+        """The events at the begin of a step of dt [s]: the part's new state, and its forces on the robot during the
+        step.
 
         **Arguments:** `state`: its own, at the begin; `place`: where the robot is then.
         """
 
     def finish(self, state, forces: AbstractForces | None, place: Place, environment: Environment, dt) -> Any:
-        """Its state at the end of a step.
+        """The part's state at the end of a step.
 
         **Arguments:** `state`, `forces`: what `begin` gave; `place`: where the robot is now.
         """
@@ -112,22 +113,22 @@ class AbstractSurroundings(eqx.Module):
 
 
 class Together(AbstractForces):
-    """Several forces at once."""
+    """The sum of several forces."""
 
     parts: tuple[AbstractForces, ...]
 
     def at(self, family: NodeFamily) -> "Together | None":
-        """Those of them that act at a family of nodes."""
+        """The forces among them that act at a family of nodes."""
         some = tuple(own for part in self.parts if (own := part.at(family)) is not None)
         return Together(some) if some else None
 
     @property
     def abrupt(self) -> bool:
-        """Whether any of them is."""
+        """Whether any of the forces is abrupt."""
         return any(part.abrupt for part in self.parts)
 
     def after(self, elapsed) -> "Together":
-        """All of them, into a step."""
+        """All of the forces, at a moment of a step."""
         return Together(tuple(part.after(elapsed) for part in self.parts))
 
     def entrained(self):
@@ -139,21 +140,21 @@ class Together(AbstractForces):
         return next((density for part in self.parts if (density := part.displaced()) is not None), None)
 
     def by_arm(self, arms: int) -> "Together":
-        """All that act on arms, for each arm."""
+        """All forces on arms, for each arm."""
         return Together(tuple(part.by_arm(arms) for part in self.parts if part.acts_at != "body"))
 
     def outside(self) -> "Together | None":
-        """Those of them that act from outside."""
+        """The forces among them that act from outside."""
         parts = tuple(part for each in self.parts if (part := each.outside()) is not None)
         return Together(parts) if parts else None
 
     def on_body(self, body: Nodes) -> NodeForces | None:
-        """The sum of their forces on the body."""
+        """The sum of the forces on the body."""
         each = [forces for part in self.parts if (forces := part.on_body(body)) is not None]
         return _sum(each) if each else None
 
     def forces(self, nodes: Nodes) -> NodeForces:
-        """The sums of their forces; all of them must act at one family of nodes, or on the body."""
+        """The sums of the forces; all of them must act at one family of nodes, or on the body."""
         each = [part.forces(nodes) for part in self.parts if part.acts_at != "body"]
         return _sum(each) if each else no_forces(nodes)
 
@@ -165,37 +166,37 @@ class OnBody(AbstractForces):
 
     part: AbstractForces
     radius: Float[Array, ""]
-    """Of the body [m]."""
+    """Radius of the body [m]."""
 
     @property
     def abrupt(self) -> bool:
-        """As those on the ball."""
+        """Whether the forces on the ball are abrupt."""
         return self.part.abrupt
 
     def after(self, elapsed) -> "OnBody":
-        """The same, into a step."""
+        """The same forces at a moment of a step."""
         return OnBody(self.part.after(elapsed), self.radius)
 
     def outside(self) -> "OnBody | None":
-        """The same, where what acts on the ball is no part of the robot."""
+        """The same forces, where those on the ball come from outside the robot."""
         part = self.part.outside()
         return None if part is None else OnBody(part, self.radius)
 
     def by_arm(self, arms: int) -> "OnBody":
-        """It does not act on arms."""
+        """The same forces, for each arm, on whose nodes none of them acts."""
         return copies(self, arms)
 
     def forces(self, nodes: Nodes) -> NodeForces:
-        """None on the nodes of arms."""
+        """The forces on the nodes of arms, all zero."""
         return no_forces(nodes)
 
     def on_body(self, body: Nodes) -> NodeForces:
-        """Those on a ball of the body's radius."""
+        """The forces on the body, which are those on a ball of its radius."""
         return self.part.forces(body._replace(radius=self.radius[None]))
 
 
 def no_forces(nodes: Nodes) -> NodeForces:
-    """No forces on the nodes."""
+    """The forces on nodes that nothing touches, all zero."""
     vector, matrix = jnp.zeros_like(nodes.position), jnp.zeros((len(nodes.radius), 6, 6))
     return NodeForces(vector, vector, matrix, matrix)
 
@@ -205,5 +206,5 @@ def _sum(each: Sequence[NodeForces]) -> NodeForces:
 
 
 def per_node(robot: Robot, segments: PerArm) -> Float[Array, " n"]:
-    """What is said of segments, said of all their contact nodes."""
+    """A value of each segment, repeated for each of its contact nodes."""
     return jnp.repeat(gathered(robot, segments), len(robot.each[0].skin_at))

@@ -18,27 +18,27 @@ from hydrostat.surroundings.shapes import AbstractShape, scalar
 
 
 class NodeContact(NamedTuple):
-    """What contact does to each node: `NodeForces` with the depth of the touch."""
+    """The contact forces on each node: `NodeForces` with the depth of the contact."""
 
     force: Float[Array, "n 3"]
     """[N]"""
     torque: Float[Array, "n 3"]
-    """About the node's centre [N m]."""
+    """Moment about the node's centre [N m]."""
     stiffness: Float[Array, "n 6 6"]
     """K = -d(wrench)/d(displacement), positive semidefinite part; lower right block [N/m]."""
     damping: Float[Array, "n 6 6"]
     """C = -d(wrench)/d(twist), positive semidefinite part; lower right block [N s/m]."""
     penetration: Float[Array, " n"]
-    """The deepest that anything is inside the node [m]; 0 where nothing touches."""
+    """The largest depth of contact of the node [m]; 0 where nothing touches it."""
 
 
 class Reactions(NamedTuple):
-    """What the nodes together do to each shape, in world axes."""
+    """The reaction of all nodes on each shape, in world axes."""
 
     force: Float[Array, "shapes 3"]
     """[N]"""
     torque: Float[Array, "shapes 3"]
-    """About the shape's reference point [N m]."""
+    """Moment about the shape's reference point [N m]."""
 
 
 class PointContact(NamedTuple):
@@ -47,11 +47,11 @@ class PointContact(NamedTuple):
     force: Float[Array, " 3"]
     """[N]"""
     normal_stiffness: Float[Array, ""]
-    """k [N/m]"""
+    """Normal stiffness k [N/m]."""
     normal_damping: Float[Array, ""]
-    """c [N s/m]"""
+    """Normal damping c [N s/m]."""
     friction_damping: Float[Array, ""]
-    """g [N s/m]"""
+    """Tangential damping g of friction [N s/m]."""
 
 
 class ContactLaw(eqx.Module):
@@ -66,15 +66,16 @@ class ContactLaw(eqx.Module):
     """
 
     stiffness: Float[Array, ""] = eqx.field(converter=scalar("stiffness"))
-    """k [N/m], for each node or pair that touches: twice the nodes make twice the stiffness of an arm."""
+    """Normal stiffness k [N/m] of each node or pair that touches: twice the nodes make twice the stiffness of an
+    arm."""
     damping: Float[Array, ""] = eqx.field(converter=scalar("damping", positive=False))
-    """c [s/m]"""
+    """Hunt and Crossley's damping c [s/m]."""
     friction: Float[Array, ""] = eqx.field(converter=scalar("friction", positive=False))
-    """mu"""
+    """Coefficient of friction mu."""
     slip_speed: Float[Array, ""] = eqx.field(converter=scalar("slip_speed"))
-    """v, the speed below which friction is viscous [m/s]."""
+    """Slip speed v below which friction is viscous [m/s]."""
     onset: Float[Array, ""] = eqx.field(converter=scalar("onset"), default=1e-4)
-    """d_0, the depth at which the stiffness is fully there [m]; assumed."""
+    """Onset d_0, the depth from which the stiffness is constant [m]; assumed."""
 
     def at_point(self, depth, normal: Float[Array, " 3"], velocity: Float[Array, " 3"]) -> PointContact:
         """The force on a body at one point of touch.
@@ -110,7 +111,7 @@ class ContactLaw(eqx.Module):
 
 
 class NodeSums(NamedTuple):
-    """What adds up over the points of touch of a node, each with a lever r along its normal n."""
+    """Sums over the contact points of a node, each with a lever r along its normal n."""
 
     force: Float[Array, "*n 3"]
     torque: Float[Array, "*n 3"]
@@ -127,13 +128,13 @@ class NodeSums(NamedTuple):
 
     @staticmethod
     def zeros(n: int) -> "NodeSums":
-        """Nothing touches n nodes."""
+        """The sums of n nodes that nothing touches."""
         scalars, vectors, matrices = jnp.zeros(n), jnp.zeros((n, 3)), jnp.zeros((n, 3, 3))
         return NodeSums(vectors, vectors, matrices, matrices, scalars, vectors, matrices)
 
     @staticmethod
     def of_point(touch: PointContact, normal: Float[Array, " 3"], lever: Float[Array, ""]) -> "NodeSums":
-        """One point of touch at `lever` times the normal from the node's centre."""
+        """The sums of one contact point at `lever` times the normal from the node's centre."""
         nn = normal[:, None] * normal
         g = touch.friction_damping
         return NodeSums(
@@ -163,7 +164,7 @@ class NodeSums(NamedTuple):
 def contact_with_shapes(
     law: ContactLaw, nodes: Nodes, shapes: Sequence[AbstractShape]
 ) -> tuple[NodeContact, Reactions]:
-    """The contact of nodes, each a ball of its radius, with shapes, and what the shapes feel.
+    """The contact of nodes, each a ball of its radius, with shapes, and the reactions on the shapes.
 
     The point of touch is the node's own, centre - radius normal; slip is relative to the shape's material there, with
     the spin of both. The reaction acts at the same point, so momentum is conserved.
@@ -182,7 +183,8 @@ def contact_with_shapes(
 
 
 def _touch(law: ContactLaw, shape: AbstractShape, node: Nodes) -> tuple[NodeSums, Array, Array]:
-    """One node against one shape: what the node feels, the depth, and the moment about the shape's reference point."""
+    """One node against one shape: the sums of its contact, its depth, and the moment about the shape's reference
+    point."""
     # The barrier stops the compiler from computing the distance anew for every number that depends on it.
     surface = once(shape.distance_and_normal(node.position))
     arm = -node.radius * surface.normal

@@ -33,7 +33,7 @@ def crossings(plates: SE3, radii: Float[Array, " m"]) -> Bool[Array, "m m"]:
 
 
 def _discs_cut(c1, n1, c2, n2):
-    """Where the line in which two planes meet passes the centres: distances from the line, and places along it."""
+    """Distances of two centres from the line in which their planes intersect, and places along that line."""
     line = small.cross(n1, n2)
     size = small.norm(line)
     flat = size < 1e-9
@@ -50,8 +50,8 @@ def _overlap(cut, radii) -> Bool[Array, "m m"]:
     flat, away1, away2, apart = cut
     half1 = jnp.sqrt(jnp.maximum(radii[:, None] ** 2 - away1**2, 0.0))
     half2 = jnp.sqrt(jnp.maximum(radii[None, :] ** 2 - away2**2, 0.0))
-    meets = (away1 < radii[:, None]) & (away2 < radii[None, :])
-    return ~flat & meets & (apart < half1 + half2)
+    within = (away1 < radii[:, None]) & (away2 < radii[None, :])
+    return ~flat & within & (apart < half1 + half2)
 
 
 def _far_parts(points: Float[Array, "m 3"], radii: Float[Array, " m"]) -> Bool[Array, "m m"]:

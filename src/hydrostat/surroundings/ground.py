@@ -13,7 +13,7 @@ from hydrostat.surroundings.contact import ContactLaw
 from hydrostat.surroundings.shapes import finite
 
 GROUND = ContactLaw(stiffness=80.0, damping=200.0, friction=0.5, slip_speed=0.005, onset=1e-3)
-"""Soft, and without bounce; all assumed."""
+"""The contact law of a soft ground without bounce; all numbers are assumed."""
 _ONSET = 0.3  # of a node's radius
 
 
@@ -33,17 +33,17 @@ _UP = _entries((5, 5, 1.0))
 
 
 class GroundForces(AbstractForces):
-    """A level plane, as nodes feel it during a step, each a ball of its radius."""
+    """The contact of nodes, each a ball of its radius, with a level plane during a step."""
 
     law: ContactLaw
-    """Its onset is that of each node."""
+    """The contact law, with an onset for each node."""
     height: Float[Array, "*arm"]
-    """[m]"""
+    """Height of the plane [m]."""
     friction: Float[Array, "*arm n"]
-    """Per slip velocity, with the pressure that is expected during the step [N s/m]: so it is linear."""
+    """Friction per slip velocity at the pressure that is expected during the step [N s/m], so that it is linear."""
 
     def by_arm(self, arms: int) -> "GroundForces":
-        """The floor under each arm."""
+        """The ground under each arm's own nodes."""
         own = shares((self.law.onset, self.friction), arms)
         return eqx.tree_at(lambda one: (one.law.onset, one.friction), copies(self, arms), own)
 
@@ -69,16 +69,17 @@ class Ground(AbstractSurroundings):
     """A level ground that arms and their body rest on."""
 
     height: Float[Array, ""] = eqx.field(converter=finite("height"), default=0.0)
-    """[m]"""
+    """Height of the ground [m]."""
     law: ContactLaw = GROUND
     soft: bool = eqx.field(static=True, default=True)
-    """Whether the stiffness of a node is fully there at a depth of 0.3 of its radius, instead of at the law's onset.
+    """Whether the onset of a node is 0.3 of its radius, instead of that of the law.
 
     Soft where the arm is thick, and soon enough where it is thin. At a tenth, the light ends of arms made an octopus
-    need a fourth more iterations."""
+    need a fourth more iterations.
+    """
 
     def begin(self, state, place: Place, environment: Environment, commands: Commands, dt):
-        """The ground under all nodes, and under the body."""
+        """The contact forces of the ground on all nodes, and on the body."""
         del environment, commands
         ahead = place.ahead(dt)
         under: list[AbstractForces] = [self.under(ahead.nodes)]
@@ -87,7 +88,7 @@ class Ground(AbstractSurroundings):
         return state, Together(tuple(under))
 
     def under(self, ahead: Nodes) -> GroundForces:
-        """The ground during a step at whose end the nodes are about here."""
+        """The ground's contact during a step at whose end the nodes are near these."""
         onset = _ONSET * ahead.radius if self.soft else jnp.broadcast_to(self.law.onset, ahead.radius.shape)
         law = eqx.tree_at(lambda law: law.onset, self.law, onset)
         depth, rise, slip = self.height + ahead.radius - ahead.position[:, 2], ahead.velocity[:, 2], _slip(ahead)

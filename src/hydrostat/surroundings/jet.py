@@ -13,12 +13,12 @@ from hydrostat.surroundings.shapes import scalar
 
 
 class JetState(NamedTuple):
-    """The water in the mantle."""
+    """The state of the water in the mantle."""
 
     full: Float[Array, ""]
     """Share of the mantle that is full of water."""
     thrust: Float[Array, " 3"]
-    """During the step that has ended, in world axes [N]."""
+    """Thrust during the step that has ended, in world axes [N]."""
 
 
 class Jet(AbstractSurroundings):
@@ -29,16 +29,16 @@ class Jet(AbstractSurroundings):
 
     touches = False
     volume: Float[Array, ""] = eqx.field(converter=scalar("volume"), default=40e-6)
-    """Of a full mantle [m^3]; all four are assumed."""
+    """Volume of a full mantle [m^3]; this and the three numbers below are assumed."""
     nozzle: Float[Array, ""] = eqx.field(converter=scalar("nozzle"), default=60e-6)
     """Area of the funnel's opening [m^2]."""
     burst_s: Float[Array, ""] = eqx.field(converter=scalar("burst_s"), default=0.25)
-    """In which a full mantle empties at full command [s]."""
+    """Time in which a full mantle empties at full effort [s]."""
     refill_s: Float[Array, ""] = eqx.field(converter=scalar("refill_s"), default=0.75)
-    """In which an empty mantle fills [s]."""
+    """Time in which an empty mantle fills [s]."""
 
     def init(self, environment: Environment) -> JetState:
-        """A full mantle."""
+        """The state of a full mantle."""
         if environment.water is None or environment.body is None:
             raise InputError("`Jet` needs `Water()` among the surroundings, and a robot with a body")
         return JetState(jnp.ones(()), jnp.zeros(3))
@@ -51,14 +51,14 @@ class Jet(AbstractSurroundings):
         push = thrust * place.body.tangent[0]
         return JetState(full, push), OnBody(Push(push), jnp.zeros(()))
 
-    def press(self, full: Float[Array, ""], wanted, density, dt) -> tuple[Float[Array, ""], Float[Array, ""]]:
+    def press(self, full: Float[Array, ""], effort, density, dt) -> tuple[Float[Array, ""], Float[Array, ""]]:
         """The share of the mantle that is full after a step of dt [s], and the thrust during it [N].
 
-        **Arguments:** `full`: share that was full; `wanted`: from 0, refill, to 1, press with all force.
+        **Arguments:** `full`: share that was full; `effort`: from 0, refill, to 1, press with all force.
         """
-        out = jnp.minimum(wanted * dt / self.burst_s, full)
+        out = jnp.minimum(effort * dt / self.burst_s, full)
         flow = self.volume * out / dt
-        refilled = jnp.where(wanted > 0.0, 0.0, jnp.minimum(dt / self.refill_s, 1.0 - full))
+        refilled = jnp.where(effort > 0.0, 0.0, jnp.minimum(dt / self.refill_s, 1.0 - full))
         return full - out + refilled, density * flow**2 / self.nozzle
 
 
@@ -66,13 +66,13 @@ class Push(AbstractForces):
     """A constant force in world axes."""
 
     push: Float[Array, " 3"]
-    """[N]"""
+    """The force in world axes [N]."""
 
     @property
     def abrupt(self) -> bool:
-        """It does not depend on the motion."""
+        """Whether the force is abrupt: no, it does not depend on the motion."""
         return False
 
     def forces(self, nodes: Nodes) -> NodeForces:
-        """The same on every node."""
+        """The same force on every node."""
         return no_forces(nodes)._replace(force=jnp.broadcast_to(self.push, nodes.position.shape))

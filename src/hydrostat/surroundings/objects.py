@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from hydrostat import errors
+from hydrostat.constants import BALL_DRAG
 from hydrostat.lie import small
 from hydrostat.mechanics.nodes import AbstractForces, Nodes
 from hydrostat.surroundings.ball_grip import BallGrip, BallState, hold
@@ -20,18 +21,16 @@ from hydrostat.surroundings.planes import Planes, planes
 from hydrostat.surroundings.shapes import Plane, Sphere, scalar, vector
 from hydrostat.surroundings.suckers import Attachment, Suckers
 
-BALL_DRAG = 0.47
-"""Drag coefficient of a sphere on its shadow, for Reynolds numbers of 1e3 to 1e5 (Hoerner)."""
 SOFT = ContactLaw(stiffness=100.0, damping=5.0, friction=0.5, slip_speed=0.01, onset=1e-3)
-"""Soft; all assumed. A sphere of 5 mm and 10 kPa has some 50 N/m."""
+"""The contact law of a soft ball; all numbers are assumed. A sphere of 5 mm and 10 kPa has some 50 N/m."""
 
 
 class ObjectState(NamedTuple):
-    """A free object, and what holds it."""
+    """The state of a free object and of the suckers that hold it."""
 
     ball: BallState
     attachment: Attachment
-    """Of the contact nodes of all arms and, last, the body, which holds nothing."""
+    """Attachment of the contact nodes of all arms and, last, of the body, which holds nothing."""
 
 
 class Ball(AbstractSurroundings):
@@ -42,11 +41,11 @@ class Ball(AbstractSurroundings):
     mass: Float[Array, ""] = eqx.field(converter=scalar("mass"))
     """[kg]"""
     position: Float[Array, " 3"] = eqx.field(converter=vector("position"), default=(0.0, 0.0, 0.0))
-    """Of its centre at the start [m]."""
+    """Position of the centre at the start [m]."""
     drag: Float[Array, ""] = eqx.field(converter=scalar("drag", positive=False), default=BALL_DRAG)
-    """On the area of its shadow."""
+    """Drag coefficient on the area of the shadow."""
     law: ContactLaw = SOFT
-    """How it gives way to arms, the body and the ground."""
+    """Contact law against arms, the body and the ground."""
     squeezed: bool = eqx.field(static=True, default=False)
     """Whether skin whose suckers hold the ball presses on it besides, when it is drawn into it. Then it stays outside;
     but such contact is worked out once a step, so what an arm does with a load depends more on the step."""
@@ -59,17 +58,18 @@ class Ball(AbstractSurroundings):
 
     @property
     def volume(self) -> Float[Array, ""]:
-        """[m^3]"""
+        """The volume of the ball [m^3]."""
         return 4.0 / 3.0 * jnp.pi * self.radius**3
 
     def init(self, environment: Environment) -> ObjectState:
-        """At rest, held by nothing."""
+        """The state at rest, held by nothing."""
         zero = jnp.zeros(3)
         count = environment.count + (environment.body is not None)
         return ObjectState(BallState(self.position, jnp.eye(3), zero, zero), Attachment.nowhere(count))
 
     def begin(self, state: ObjectState, place: Place, environment: Environment, commands: Commands, dt):
-        """Suckers let go of it and take hold, and it answers to what they and the skin do during the step."""
+        """The events at the begin of a step: suckers let go of the ball and take hold; and the forces of suckers and
+        contact."""
         suckers = environment.suckers
         nodes, ahead = place.all(), place.ahead(dt).all()
         attachment = state.attachment
@@ -97,7 +97,7 @@ class Ball(AbstractSurroundings):
         return ObjectState(ball, attachment), BallForces(tuple(on_arms), grip)
 
     def finish(self, state: ObjectState, forces, place: Place, environment: Environment, dt) -> ObjectState:
-        """Where the motion of the nodes and its loads have brought it."""
+        """The state of the ball after the step, from the motion of the nodes and its loads."""
         del environment, dt
         assert isinstance(forces, BallForces)
         nodes = place.all()
@@ -105,7 +105,7 @@ class Ball(AbstractSurroundings):
         return ObjectState(forces.grip.moved(nodes), attachment)
 
     def _taken(self, suckers: Suckers, state: ObjectState, nodes: Nodes, take) -> Attachment:
-        """Suckers let go by command or when they are torn off, and take hold of what is near."""
+        """The attachment after suckers have let go by command or by being torn off, and others have taken hold."""
         before, ball = state.attachment, state.ball
         kept = before.held * jnp.where(before.pull > suckers.pull_off(nodes.radius), 0.0, 1.0) * take
         away = nodes.position - ball.position
@@ -115,7 +115,8 @@ class Ball(AbstractSurroundings):
         return Attachment(kept + new, jnp.where(new[:, None] > 0.0, own, before.anchor), before.pull)
 
     def _loads(self, ball: BallState, held, ahead: Nodes, environment: Environment, dt):
-        """What acts on the ball besides suckers: its resistance to motion (6, 6), and force and torque (6,)."""
+        """The forces on the ball besides those of suckers: its resistance to motion (6, 6), and force and torque
+        (6,)."""
         there = ball._replace(position=ball.position + dt * ball.velocity)
         zero, turning = jnp.zeros((3, 3)), jnp.zeros((3, 3))
         # Weight and buoyancy, drag.
@@ -149,7 +150,7 @@ class Ball(AbstractSurroundings):
         return matrix, jnp.concatenate([force, torque])
 
     def _skin(self, ball: BallState, held, nodes: Nodes) -> Planes:
-        """Contact of the nodes with the ball; of those that do not hold it, unless it is squeezed."""
+        """The contact of the nodes with the ball; only of those that do not hold it, unless `squeezed` is true."""
         sphere = Sphere(ball.position, self.radius, ball.velocity, ball.spin)
         touch = planes(self.law, nodes, [sphere])
         if self.squeezed:
@@ -159,12 +160,12 @@ class Ball(AbstractSurroundings):
 
 
 class BallForces(Together):
-    """What a ball does to arms and body during a step, and how it answers to all that hold it."""
+    """The forces of a ball on arms and body during a step, and its response to the suckers that hold it."""
 
     grip: BallGrip
 
     def after(self, elapsed) -> "BallForces":
-        """The ball answers after the time that has passed."""
+        """The same forces later in the step: the ball responds to the time that has passed."""
         return BallForces(tuple(part.after(elapsed) for part in self.parts), self.grip)
 
 

@@ -1,4 +1,4 @@
-"""Rigid shapes around a robot: fixed, or moving as they are told to."""
+"""Rigid shapes around a robot: fixed, or moving as prescribed."""
 
 from collections.abc import Callable, Sequence
 
@@ -30,17 +30,17 @@ class Obstacles(AbstractForces, AbstractSurroundings):
         self.law, self.shapes, self.motion = law, tuple(shapes), motion
 
     def init(self, environment: Environment):
-        """The start."""
+        """The time at the start, zero, where the shapes move."""
         del environment
         return () if self.motion is None else jnp.zeros(())
 
     def begin(self, state, place: Place, environment: Environment, commands: Commands, dt):
-        """The contact with them, worked out wherever the nodes go."""
+        """The contact with the shapes, evaluated wherever the nodes are within the step."""
         del place, environment, commands, dt
         return state, self if self.motion is None else MovingObstacles(self, state)
 
     def finish(self, state, forces, place: Place, environment: Environment, dt):
-        """The time goes on."""
+        """The time at the end of the step."""
         del forces, place, environment
         return state if self.motion is None else state + dt
 
@@ -52,7 +52,7 @@ class Obstacles(AbstractForces, AbstractSurroundings):
         return Obstacles(self.law, [shape.moved(shift, velocity) for shape in self.shapes])
 
     def by_arm(self, arms: int) -> "Obstacles":
-        """The same shapes for each."""
+        """The same contact, for each arm."""
         return copies(self, arms)
 
     def forces(self, nodes: Nodes) -> NodeForces:
@@ -60,7 +60,7 @@ class Obstacles(AbstractForces, AbstractSurroundings):
         return NodeForces(*self.contact(nodes)[0][:4])
 
     def contact(self, nodes: Nodes) -> tuple[NodeContact, Reactions]:
-        """The contact of every node, and what the shapes feel."""
+        """The contact of every node, and the reactions on the shapes."""
         return contact_with_shapes(self.law, nodes, self.shapes)
 
 
@@ -69,14 +69,14 @@ class MovingObstacles(AbstractForces):
 
     obstacles: Obstacles
     time: Float[Array, ""]
-    """Since the start [s]."""
+    """Time since the start [s]."""
 
     def after(self, elapsed) -> Obstacles:
-        """The shapes so many seconds later."""
+        """The contact at some seconds into the step."""
         return self.obstacles.moved_to(self.time + elapsed)
 
     def by_arm(self, arms: int) -> AbstractForces:
-        """The same shapes for each."""
+        """The same contact, for each arm."""
         return self.after(0.0).by_arm(arms)
 
     def forces(self, nodes: Nodes) -> NodeForces:

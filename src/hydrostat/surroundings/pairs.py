@@ -16,7 +16,7 @@ class Closest(NamedTuple):
     t: Float[Array, ""]
     """Fraction of the second from its start."""
     separation: Float[Array, " 3"]
-    """From the point of the second to that of the first [m]."""
+    """Vector from the point of the second to that of the first [m]."""
 
 
 def closest_points(ends: Float[Array, "4 3"], pull: Float[Array, ""] | float = 0.0) -> Closest:

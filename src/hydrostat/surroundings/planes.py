@@ -1,4 +1,4 @@
-"""Contact by tangent planes: what nodes may touch within a step, worked out once for it.
+"""Contact by tangent planes, found once for a step.
 
 Finding what is near, and how far, costs more than the law of contact itself. Within a step nodes move little: each sees
 every shape as the plane that touches it nearest to the node.
@@ -18,7 +18,7 @@ from hydrostat.surroundings.shapes import AbstractShape
 
 
 class Planes(AbstractForces):
-    """For each of n nodes, m planes that it must not pass."""
+    """The m tangent planes of each of n nodes, which it must not pass."""
 
     law: ContactLaw
     normal: Float[Array, "*arm n m 3"]
@@ -26,12 +26,12 @@ class Planes(AbstractForces):
     offset: Float[Array, "*arm n m"]
     """Distance of the plane from the world's origin along its normal [m]."""
     velocity: Float[Array, "*arm n m 3"]
-    """Of the material there [m/s]."""
+    """Velocity of the material there [m/s]."""
     share: Float[Array, "*arm n m"]
-    """Of the law's stiffness that counts; 0 where there is no plane."""
+    """Share of the law's stiffness that counts; 0 where there is no plane."""
 
     friction: Float[Array, "*arm n m"]
-    """Friction per slip velocity during the step [N s/m]: with the pressure that is expected, it is linear."""
+    """Friction per slip velocity at the pressure that is expected during the step [N s/m], so that it is linear."""
 
     def by_arm(self, arms: int) -> "Planes":
         """The planes of each arm's own nodes."""
@@ -59,14 +59,14 @@ class Planes(AbstractForces):
 
 
 def _approach(nodes: Nodes, normal, offset, velocity):
-    """How deep each node is behind each of its planes, and the velocity of its skin relative to it."""
+    """The depth of each node behind each of its planes, and the velocity of its skin relative to the plane."""
     r = nodes.radius[:, None]
     skin = nodes.velocity[:, None] + small.cross(nodes.angular_velocity[:, None], -r[..., None] * normal)
     return r - small.dot(normal, nodes.position[:, None]) + offset, skin - velocity
 
 
 def planes(law: ContactLaw, nodes: Nodes, shapes: Sequence[AbstractShape]) -> Planes:
-    """The planes that nodes see from where they are."""
+    """The tangent planes of shapes at the nodes' positions."""
     seen = [_of_shape(shape, nodes) for shape in shapes]
     normal, offset, velocity, share = (jnp.stack(part, 1) for part in zip(*seen, strict=True))
     depth, relative = _approach(nodes, normal, offset, velocity)

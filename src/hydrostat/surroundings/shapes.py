@@ -110,13 +110,13 @@ class Plane(AbstractShape):
     point: Float[Array, " 3"] = eqx.field(converter=vector("point"))
     """Any point of the plane [m]."""
     normal: Float[Array, " 3"] = eqx.field(converter=_unit_normal)
-    """Direction out of the half-space; of any length when given, a unit vector when kept."""
+    """Direction out of the half-space, of any length; it is stored as a unit vector."""
     velocity: Float[Array, " 3"] = eqx.field(converter=vector("velocity"), default=_REST)
     angular_velocity: Float[Array, " 3"] = eqx.field(converter=vector("angular_velocity"), default=_REST)
 
     @property
     def reference_point(self) -> Float[Array, " 3"]:
-        """The given point of the plane [m]."""
+        """The point of the plane by which it is defined [m]."""
         return self.point
 
     def moved(self, shift, velocity) -> "Plane":
@@ -248,14 +248,14 @@ def _around(point, middle, radius, instead) -> Surface:
     return Surface(small.dot(away, normal) - radius, normal, middle + radius * normal)
 
 
-def _array(name: str, value, shape: tuple[int, ...], wanted: str) -> Array:
-    """The value as an array of finite numbers of a given shape."""
+def _array(name: str, value, shape: tuple[int, ...], expected: str) -> Array:
+    """The value as an array of finite numbers of this shape."""
     try:
         array = jnp.asarray(value, float)
     except (TypeError, ValueError):
-        raise InputError(f"`{name}` must be {wanted}; got {shown(value)}") from None
-    # Looked at outside of whatever is being traced.
+        raise InputError(f"`{name}` must be {expected}; got {shown(value)}") from None
+    # Checked outside of whatever is being traced.
     finite = isinstance(array, Tracer) or bool(np.all(np.isfinite(np.asarray(array))))
     if array.shape != shape or not finite:
-        raise InputError(f"`{name}` must be {wanted}; got {shown(value)}")
+        raise InputError(f"`{name}` must be {expected}; got {shown(value)}")
     return array

@@ -12,27 +12,28 @@ from hydrostat.surroundings.base import AbstractSurroundings, Commands, Environm
 from hydrostat.surroundings.shapes import scalar
 
 STIFFNESS = 98.0
-"""Of a sucker of 5 mm and 10 kPa on a stalk of 2 mm [N/m]: Tramacere et al. 2014 for the tissue."""
+"""Stiffness of a sucker of 5 mm and 10 kPa on a stalk of 2 mm [N/m]: Tramacere et al. 2014 for the tissue."""
 DAMPING = 0.5
-"""[N s/m], assumed."""
+"""Damping of a sucker [N s/m], assumed."""
 SUCTION = 100e3
 """Pressure below that of the water [Pa]: Kier and Smith 2002 measured as much near the surface, and more."""
 _WIDTH = 0.7  # of a sucker over that of the arm, assumed
 
 
 class Attachment(NamedTuple):
-    """Which contact nodes' suckers hold something."""
+    """The attachment of contact nodes by their suckers."""
 
     held: Float[Array, " n"]
     """1 where a sucker holds, else 0."""
     anchor: Float[Array, "n 3"]
-    """Where: of the ground, the node's centre when it took hold, in the world; of an object, in its own axes [m]."""
+    """The point that each sucker holds [m]: on the ground, the node's centre when it took hold, in the world; on an
+    object, in its own axes."""
     pull: Float[Array, " n"]
-    """How hard each sucker is pulled [N]."""
+    """Tension of each sucker [N]."""
 
     @staticmethod
     def nowhere(count: int) -> "Attachment":
-        """None of so many nodes holds."""
+        """The attachment of nodes none of which holds."""
         return Attachment(jnp.zeros(count), jnp.zeros((count, 3)), jnp.zeros(count))
 
 
@@ -44,24 +45,25 @@ class Suckers(AbstractSurroundings):
     """
 
     stiffness: Float[Array, ""] = eqx.field(converter=scalar("stiffness"), default=STIFFNESS)
-    """[N/m]"""
+    """Stiffness k of a sucker [N/m]."""
     damping: Float[Array, ""] = eqx.field(converter=scalar("damping", positive=False), default=DAMPING)
-    """[N s/m]"""
+    """Damping c of a sucker [N s/m]."""
     reach: Float[Array, ""] = eqx.field(converter=scalar("reach", positive=False), default=1e-3)
     """Gap within which a sucker takes hold [m]."""
     suction: Float[Array, ""] = eqx.field(converter=scalar("suction"), default=SUCTION)
-    """[Pa]"""
+    """Suction, pressure below that of the water [Pa]."""
 
     def pull_off(self, radius: Float[Array, " n"]) -> Float[Array, " n"]:
         """The force at which a sucker of a node of some radius lets go [N]."""
         return self.suction * jnp.pi * (_WIDTH * radius) ** 2
 
     def init(self, environment: Environment) -> Attachment:
-        """Nothing is held."""
+        """The attachment at the start: nothing is held."""
         return Attachment.nowhere(environment.count)
 
     def begin(self, state: Attachment, place: Place, environment: Environment, commands: Commands, dt):
-        """Suckers let go of the ground by command or torn off, others take hold of it."""
+        """The events at the begin of a step: suckers let go of the ground by command or by being torn off, others take
+        hold."""
         del dt
         if environment.ground is None:
             return state, None
@@ -74,7 +76,7 @@ class Suckers(AbstractSurroundings):
         return Attachment(held, anchor, state.pull), forces
 
     def finish(self, state: Attachment, forces, place: Place, environment: Environment, dt) -> Attachment:
-        """How hard they are pulled now."""
+        """The attachment at the end of a step, with the tension of each sucker."""
         del environment, dt
         if forces is None:
             return state
@@ -91,16 +93,16 @@ class GroundGrip(AbstractForces):
 
     @property
     def abrupt(self) -> bool:
-        """They take hold and let go between steps."""
+        """Whether the forces are abrupt: no, suckers take hold and let go between steps."""
         return False
 
     def by_arm(self, arms: int) -> "GroundGrip":
-        """What each arm holds."""
+        """The suckers of each arm's own nodes."""
         own = shares((self.held, self.anchor), arms)
         return eqx.tree_at(lambda one: (one.held, one.anchor), copies(self, arms), own)
 
     def forces(self, nodes: Nodes) -> NodeForces:
-        """The pull on every node."""
+        """The forces of the suckers on every node."""
         k, c = self.stiffness, self.damping
         held = self.held[:, None]
         force = held * (k * (self.anchor - nodes.position) - c * nodes.velocity)

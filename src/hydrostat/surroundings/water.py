@@ -23,7 +23,7 @@ from hydrostat.mechanics.robot import BodyShape
 from hydrostat.surroundings.base import AbstractSurroundings, Commands, Environment, OnBody, Place, Together
 
 DENSITY = 1022.0
-"""Of sea water [kg/m^3], after Yekutieli et al. 2005."""
+"""Density of sea water [kg/m^3], after Yekutieli et al. 2005."""
 NORMAL = 1.013
 """Drag coefficient across, on the projected area d l (the same source)."""
 TANGENTIAL = 0.0256
@@ -63,7 +63,7 @@ class Water(AbstractForces, AbstractSurroundings):
 
     @property
     def abrupt(self) -> bool:
-        """Drag changes as slowly as velocities do."""
+        """Whether the forces are abrupt: no, drag changes as slowly as velocities do."""
         return False
 
     def entrained(self) -> Entrained | None:
@@ -82,7 +82,7 @@ class Water(AbstractForces, AbstractSurroundings):
         return state, Together((self, OnBody(BodyDrag(self, environment.body), environment.body.radius)))
 
     def by_arm(self, arms: int) -> "Water":
-        """The same water for each."""
+        """The same water, for each arm."""
         return copies(self, arms)
 
     def forces(self, nodes: Nodes) -> NodeForces:
@@ -106,18 +106,18 @@ class Water(AbstractForces, AbstractSurroundings):
 
 
 class BodyDrag(AbstractForces):
-    """Drag on a body as a ball."""
+    """Drag on a body, as on a ball."""
 
     water: Water
     body: BodyShape
 
     @property
     def abrupt(self) -> bool:
-        """It changes as slowly as velocities do."""
+        """Whether the force is abrupt: no, it changes as slowly as velocities do."""
         return False
 
     def forces(self, nodes: Nodes) -> NodeForces:
-        """Against the motion through the water, with the square of its speed."""
+        """The drag on the body, against its motion through the water and with the square of its speed."""
         flow = self.water.current - nodes.velocity
         speed = small.norm(flow)
         drag = 0.5 * self.water.density * self.body.drag * jnp.pi * self.body.radius**2

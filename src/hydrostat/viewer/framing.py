@@ -1,4 +1,4 @@
-"""Where the camera stands and where the ground lies, so that the whole motion is in the picture."""
+"""Framing: positions of camera and ground with which the whole motion is in the picture."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ _YAW, _PITCH = np.radians(28.0), np.radians(17.0)
 
 @dataclass(frozen=True)
 class Framing:
-    """A view of the scene: camera, point looked at, height of the ground (world), the scene's size, a grid cell [m]."""
+    """A view of the scene: camera and its target, height of the ground (world), the scene's size, a grid cell [m]."""
 
     camera: np.ndarray
     look_at: np.ndarray
@@ -31,7 +31,7 @@ def frame(points: np.ndarray, lowest: float) -> Framing:
         raise ValueError(f"a replay needs something to see; all points lie at {low.tolist()}")
     ground = 0.0 if abs(lowest) < 0.03 * size else lowest
 
-    # Stand on the side from which the motion looks broadest: along its narrowest horizontal direction, from -y.
+    # Stand on the side from which the motion is broadest: along its narrowest horizontal direction, from -y.
     _, axes = np.linalg.eigh(np.cov(points[:, :2].T))
     side = axes[:, 0] * (-1.0 if axes[1, 0] > 0 else 1.0)
     azimuth = np.arctan2(side[1], side[0]) + _YAW

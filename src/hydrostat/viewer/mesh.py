@@ -13,10 +13,8 @@ _DOME_RINGS = 6
 class TubeMesh:
     """A closed triangle mesh along +z with a flat base and a rounded tip.
 
-    Args:
-        vertices: [vertex, 3] [m].
-        faces: [face, 3] counter-clockwise seen from outside.
-        weights: [vertex, node] how much a vertex follows each node; rows sum to 1.
+    **Arguments:** `vertices`: [vertex, 3] [m]; `faces`: [face, 3] counter-clockwise seen from outside; `weights`:
+    [vertex, node] how much a vertex follows each node; rows sum to 1.
     """
 
     vertices: np.ndarray
@@ -29,10 +27,8 @@ def tube_mesh(stations: np.ndarray, radii: np.ndarray, sides: int = _SIDES) -> T
 
     The dome at the tip takes its height from the last stretch of the tube, so the tip stays where it is.
 
-    Args:
-        stations: [node] arc length, increasing from 0 [m].
-        radii: [node] [m].
-        sides: Corners of a ring.
+    **Arguments:** `stations`: [node] arc length, increasing from 0 [m]; `radii`: [node] [m]; `sides`: corners of a
+    ring.
     """
     stations, radii = np.asarray(stations, dtype=float), np.asarray(radii, dtype=float)
     last = len(stations) - 1

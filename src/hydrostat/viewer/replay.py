@@ -24,20 +24,14 @@ def write_replay(
     title: str = "",
     seconds_per_loop: float | None = None,
 ) -> Path:
-    """Write a self-contained HTML page that replays the motion of tubes and lines, in real time and in a loop.
+    """Write an HTML page that replays the motion of tubes and lines, in real time and in a loop; return its path.
 
     Long motions of many arms are shown with fewer frames a second, so that the file stays below about 8 MB.
 
-    Args:
-        path: The file to write; its folder is made if needed.
-        times: [frame] increasing [s].
-        tubes: Arms; their arrays begin with the axis of `times`.
-        lines: Wires, targets, paths; those that move begin with the axis of `times`.
-        title: Shown in the corner of the page and on the browser's tab.
-        seconds_per_loop: Time that the motion takes on the screen [s]; None plays it as fast as it happened.
-
-    Returns:
-        The path of the file.
+    **Arguments:** `path`: the file to write; its folder is made if needed; `times`: [frame] increasing [s]; `tubes`:
+    arms; their arrays begin with the axis of `times`; `lines`: wires, targets, paths; those that move begin with the
+    axis of `times`; `title`: shown in the corner of the page and on the browser's tab; `seconds_per_loop`: time that
+    the motion takes on the screen [s]; None plays it as fast as it happened.
     """
     times = _checked_times(times, tubes, lines)
     duration = float(times[-1] - times[0])

@@ -1,4 +1,4 @@
-"""What a replay shows: tubes (arms) and lines (wires, targets, paths), as arrays over time."""
+"""The shapes of a replay: tubes (arms) and lines (wires, targets, paths), as arrays over time."""
 
 from dataclasses import dataclass
 
@@ -15,12 +15,9 @@ MAX_NODES = 33
 class Tube:
     """One arm over time, a round tube along its centreline.
 
-    Args:
-        name: Its name in the scene tree; unique among the tubes.
-        positions: [frame, node, 3] centreline nodes from base to tip, world [m].
-        rotations: [frame, node, 3, 3] world; the columns are the section's x, its y and the tangent z.
-        radii: [node] or [frame, node] [m].
-        color: Red, green, blue, 0 to 255.
+    **Arguments:** `name`: its name in the scene tree; unique among the tubes; `positions`: [frame, node, 3] centreline
+    nodes from base to tip, world [m]; `rotations`: [frame, node, 3, 3] world; the columns are the section's x, its y
+    and the tangent z; `radii`: [node] or [frame, node] [m]; `color`: red, green, blue, 0 to 255.
     """
 
     name: str
@@ -33,11 +30,8 @@ class Tube:
     def ball(name: str, centres: np.ndarray, radius: float, color: tuple[int, int, int] = (70, 110, 150)) -> "Tube":
         """A ball over time, as a very short, very round tube.
 
-        Args:
-            name: Its name in the scene tree.
-            centres: [frame, 3] world [m].
-            radius: [m].
-            color: Red, green, blue, 0 to 255.
+        **Arguments:** `name`: its name in the scene tree; `centres`: [frame, 3] world [m]; `radius`: [m]; `color`: red,
+        green, blue, 0 to 255.
         """
         z = radius * np.cos(np.linspace(np.pi, 0.0, 13))
         positions = centres[:, None] + z[None, :, None] * np.array([0.0, 0.0, 1.0])
@@ -73,11 +67,8 @@ class Tube:
 class Line:
     """A wire, a target curve, the path of a tip.
 
-    Args:
-        name: Its name in the scene tree; unique among the lines.
-        points: [point, 3] for a line that stays, [frame, point, 3] for one that moves, world [m].
-        color: Red, green, blue, 0 to 255.
-        width: [m].
+    **Arguments:** `name`: its name in the scene tree; unique among the lines; `points`: [point, 3] for a line that
+    stays, [frame, point, 3] for one that moves, world [m]; `color`: red, green, blue, 0 to 255; `width`: [m].
     """
 
     name: str
@@ -101,13 +92,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Track:
-    """A tube at the frames that are shown: what its bones do.
+    """A tube at the frames that are shown, with the poses of its bones.
 
-    Args:
-        stations: [node] arc length of the nodes, first at 0 [m].
-        positions: [frame, node, 3] world [m].
-        wxyz: [frame, node, 4] orientation of the sections, unit quaternions, world.
-        radii: [frame, node] [m].
+    **Arguments:** `stations`: [node] arc length of the nodes, first at 0 [m]; `positions`: [frame, node, 3] world [m];
+    `wxyz`: [frame, node, 4] orientation of the sections, unit quaternions, world; `radii`: [frame, node] [m].
     """
 
     stations: np.ndarray

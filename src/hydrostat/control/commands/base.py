@@ -1,4 +1,4 @@
-"""What all commands have in common, and the controller that a command becomes on a robot."""
+"""The interface of all commands, and the controller that a command becomes on a robot."""
 
 import abc
 from collections.abc import Sequence as Row
@@ -29,19 +29,19 @@ class Command(Recipe):
     """
 
     duration: eqx.AbstractVar[Number]
-    """[s]"""
+    """Duration of the command [s]."""
 
     @abc.abstractmethod
     def activation(self, time, anatomy: Anatomy) -> Float[Array, "n m"]:
         """The activation of every muscle at a time since the command began [s]; none before and after it."""
 
     def take(self, time, anatomy: Anatomy) -> Float[Array, " n"]:
-        """1 for segments whose suckers shall hold free objects, 0 for those whose suckers shall let go."""
+        """Command of each segment's suckers on free objects: 1 to hold them, 0 to let go."""
         del time
         return jnp.zeros(anatomy.count)
 
     def grip(self, time, anatomy: Anatomy) -> Float[Array, " n"]:
-        """1 for segments whose suckers shall hold the ground, 0 for those whose suckers shall let go."""
+        """Command of each segment's suckers on the ground: 1 to hold it, 0 to let go."""
         del time
         return jnp.zeros(anatomy.count)
 
@@ -52,12 +52,12 @@ class Command(Recipe):
 
 
 class CommandController(Controller):
-    """Gives commands to the arms of a robot: what they say for the middle of each step."""
+    """The controller that gives commands to the arms of a robot, with their values in the middle of each step."""
 
     commands: tuple[Command, ...]
-    """One for all arms, or one for each."""
+    """The command of all arms, or one for each."""
     anatomies: tuple[Anatomy, ...]
-    """One for all arms, or one for each."""
+    """The anatomy of all arms, or one for each."""
     count: int | None = eqx.field(static=True)
     """Number of equal arms, which are a leading axis; None for a single arm, and for unequal arms, which are a tuple.
     """
@@ -99,7 +99,7 @@ def attached(commands: Row[Command], system: System) -> CommandController:
 
 
 def envelope(time, duration, rise: Number | float = RISE):
-    """1 during a command, with soft ends."""
+    """The envelope of a command: 1 during it, with soft ends."""
     rise = jnp.minimum(rise, 0.5 * duration)
     return jnp.clip(time / rise, 0.0, 1.0) * jnp.clip((duration - time) / rise, 0.0, 1.0)
 
@@ -107,7 +107,7 @@ def envelope(time, duration, rise: Number | float = RISE):
 def checked_part(
     amount, duration, first, last, least: float = 0.0, most: float = 1.0
 ) -> tuple[Number, Number, Number, Number]:
-    """The numbers that most commands have, within their bounds."""
+    """The parameters that most commands have, checked against their bounds."""
     size, span, begin, end = (
         errors.number("amount", amount, least=least, most=most),
         errors.number("duration", duration, above=0.0, most=1e4),

@@ -20,7 +20,7 @@ class Sequence(Command):
         self.duration = jnp.sum(jnp.stack([command.duration for command in commands]))
 
     def activation(self, time, anatomy):
-        """Each in its turn; the last one goes on."""
+        """The activation of the command whose turn it is; the last command goes on."""
         begin, total = 0.0, anatomy.relaxed()
         for i, command in enumerate(self.commands):
             last = i == len(self.commands) - 1
@@ -30,11 +30,11 @@ class Sequence(Command):
         return total
 
     def take(self, time, anatomy):
-        """That of the command whose turn it is."""
+        """The grip of the command whose turn it is."""
         return self._in_turn("take", time, anatomy)
 
     def grip(self, time, anatomy):
-        """That of the command whose turn it is."""
+        """The grip of the command whose turn it is."""
         return self._in_turn("grip", time, anatomy)
 
     def _in_turn(self, name: str, time, anatomy):
@@ -57,16 +57,16 @@ class Parallel(Command):
         self.duration = jnp.max(jnp.stack([command.duration for command in commands]))
 
     def activation(self, time, anatomy):
-        """The sum of theirs."""
+        """The sum of the commands' activations."""
         parts = [command.activation(time, anatomy) for command in self.commands]
         return jnp.clip(sum(parts[1:], start=parts[0]), 0.0, 1.0)
 
     def take(self, time, anatomy):
-        """What any of them holds."""
+        """The grip of segments that any of the commands asks to hold."""
         return jnp.max(jnp.stack([command.take(time, anatomy) for command in self.commands]), 0)
 
     def grip(self, time, anatomy):
-        """What any of them holds."""
+        """The grip of segments that any of the commands asks to hold."""
         return jnp.max(jnp.stack([command.grip(time, anatomy) for command in self.commands]), 0)
 
 
@@ -91,7 +91,7 @@ class PerArm(Recipe):
 
 
 def _checked(what: str, commands: tuple) -> tuple[Command, ...]:
-    """At least one command, and nothing else."""
+    """Refuse anything but at least one command."""
     if not commands:
         raise InputError(f"{what} must hold at least one command; got none")
     for command in commands:

@@ -20,23 +20,23 @@ from hydrostat.errors import InputError
 
 
 class Contraction(Command):
-    """Muscles of a part of the arm contract all alike."""
+    """A contraction of all muscles of a kind in a part of the arm."""
 
     amount: Number
     duration: Number
     first: Number
     last: Number
     rise: Number
-    """Time over which the muscles contract, and let go again [s]: in haste a soft arm that elongates buckles."""
+    """Time over which the muscles contract, and relax again [s]: in haste a soft arm that elongates buckles."""
     most: ClassVar[float] = 1.0
-    """The largest amount."""
+    """Largest activation."""
 
     def __init__(self, amount: float, duration: float, first: float = 0.0, last: float = 1.0, rise: float = RISE):
         self.amount, self.duration, self.first, self.last = checked_part(amount, duration, first, last, most=self.most)
         self.rise = checked("rise", rise, above=0.0, most=1e4)
 
     def _level(self, time, anatomy: Anatomy) -> Float[Array, " n"]:
-        """Of each segment at a time."""
+        """The level of contraction of each segment at a time."""
         return self.amount * anatomy.inside(self.first, self.last) * envelope(time, self.duration, self.rise)
 
 
@@ -68,7 +68,7 @@ class Bend(Command):
     first: Number
     last: Number
     azimuth: Number
-    """Towards which it bends, from the side of the suckers round to the arm's y [rad]."""
+    """Azimuth of the bend, from the side of the suckers round to the arm's y [rad]."""
 
     def __init__(self, amount: float, duration: float, first: float = 0.0, last: float = 1.0, azimuth: float = 0.0):
         self.amount, self.duration, self.first, self.last = checked_part(amount, duration, first, last)
@@ -81,7 +81,7 @@ class Bend(Command):
 
 
 def towards(azimuth) -> Float[Array, " 4"]:
-    """How much each of the four longitudinal muscles takes part in a bend, so that its moment has the azimuth."""
+    """The share of each of the four longitudinal muscles in a bend, so that its moment has the azimuth."""
     return jnp.maximum(jnp.cos(azimuth - np.deg2rad(LONGITUDINAL_AZIMUTHS)), 0.0)
 
 
@@ -97,7 +97,7 @@ class Twist(Command):
         self.amount, self.duration, self.first, self.last = checked_part(amount, duration, first, last, least=-1.0)
 
     def activation(self, time, anatomy):
-        """The oblique muscle that winds the wanted way."""
+        """The activation of the oblique muscle that winds in the direction of the twist."""
         if not anatomy.has_oblique:
             raise InputError("to twist, an arm must have oblique muscles; this one has none")
         on = anatomy.inside(self.first, self.last) * envelope(time, self.duration)
@@ -109,11 +109,11 @@ class Stiffen(Contraction):
     """All muscles contract, the radial ones twice as much, graded: the arm stiffens and keeps its shape."""
 
     most: ClassVar[float] = 0.5
-    """Radial muscles cannot be more than fully active."""
+    """Largest amount: at more than this, radial muscles would be more than fully active."""
 
     __init__ = Contraction.__init__
 
     def activation(self, time, anatomy):
-        """All alike."""
+        """The activation of all muscles alike, graded."""
         on = anatomy.grade * self._level(time, anatomy)
         return anatomy.muscles(jnp.repeat(on[:, None], 4, 1), 2.0 * on)

@@ -19,19 +19,19 @@ from hydrostat.system import System
 
 _FETCHES_AT = 0.55  # of the arm: where it holds what it fetches
 _MOUTH = (0.02, 0.125)  # of the arm: how far before and beside the base the held place is brought
-_TAKES = 0.1  # s, when suckers shall hold what is fetched
+_TAKES = 0.1  # s, from when on suckers hold the object
 
 
 class ReachTo(Recipe):
-    """The tip of a single arm goes to a point, by what the arm observes of its shape.
+    """The tip of a single arm goes to a point, by feedback of the observed shape.
 
     ReachTo((0.15, 0.05, 0.1), seconds=1.5)
     """
 
     target: Float[Array, " 3"]
-    """In the world [m]."""
+    """Target of the tip in the world [m]."""
     seconds: float
-    """How long the motion takes [s]."""
+    """Duration of the motion [s]."""
     rate: float
     stiffen: float
     period: float
@@ -58,11 +58,9 @@ class ReachTo(Recipe):
         self.target = jnp.asarray(target, float)
         if self.target.shape != (3,):
             raise InputError(f"`target` must be three numbers; got {shown(target)}")
-        self.seconds = errors.number("seconds", seconds, above=0.0)
-        self.rate = errors.number("rate", rate, above=0.0)
-        self.stiffen = errors.number("stiffen", stiffen, least=0.0, most=0.5)
-        self.period = errors.number("period", period, above=0.0)
-        self.smoothing = errors.number("smoothing", smoothing, least=0.0)
+        self.seconds, self.rate, self.stiffen, self.period, self.smoothing = _checked(
+            seconds, rate, stiffen, period, smoothing
+        )
         self.known = known
 
     def attach(self, system: System, dt: float) -> Controller:
@@ -83,7 +81,7 @@ class FetchTo(Recipe):
     """
 
     seconds: float
-    """How long the motion takes, from when the object is held [s]."""
+    """Duration of the motion, from when the object is held [s]."""
     rate: float
     stiffen: float
     period: float
@@ -102,11 +100,9 @@ class FetchTo(Recipe):
         known: KnownArm | None = None,
     ):
         """**Arguments:** as those of `ReachTo`."""
-        self.seconds = errors.number("seconds", seconds, above=0.0)
-        self.rate = errors.number("rate", rate, above=0.0)
-        self.stiffen = errors.number("stiffen", stiffen, least=0.0, most=0.5)
-        self.period = errors.number("period", period, above=0.0)
-        self.smoothing = errors.number("smoothing", smoothing, least=0.0)
+        self.seconds, self.rate, self.stiffen, self.period, self.smoothing = _checked(
+            seconds, rate, stiffen, period, smoothing
+        )
         self.known = known
 
     def attach(self, system: System, dt: float) -> Controller:
@@ -134,6 +130,17 @@ class FetchTo(Recipe):
         if ball is not None:
             known = known.carrying(count / n, ball.mass, ball.volume)
         return _servo(system, known, course, ends, dt, self)
+
+
+def _checked(seconds, rate, stiffen, period, smoothing) -> tuple[float, float, float, float, float]:
+    """The numbers that both commands have, within their bounds."""
+    return (
+        errors.number("seconds", seconds, above=0.0),
+        errors.number("rate", rate, above=0.0),
+        errors.number("stiffen", stiffen, least=0.0, most=0.5),
+        errors.number("period", period, above=0.0),
+        errors.number("smoothing", smoothing, least=0.0),
+    )
 
 
 def _known(name: str, known: KnownArm | None, system: System) -> KnownArm:

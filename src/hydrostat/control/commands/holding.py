@@ -16,32 +16,32 @@ class Grasp(Command):
     first: Number
     last: Number
     what: str = eqx.field(static=True)
-    """What they hold: object, a free one, or ground."""
+    """The kind of thing they hold: `object`, a free one, or `ground`."""
 
     def __init__(self, duration: float, first: float = 0.8, last: float = 1.0, what: str = "object"):
         _, self.duration, self.first, self.last = checked_part(0.0, duration, first, last)
         self.what = errors.choice("what", what, ("object", "ground"))
 
     def activation(self, time, anatomy):
-        """No muscle of the arm is needed."""
+        """The activation of the muscles: none is needed."""
         del time
         return anatomy.relaxed()
 
     def take(self, time, anatomy):
-        """The suckers of that part, where they hold an object."""
+        """The grip of that part's suckers, where they hold an object."""
         return self._holding(time, anatomy) if self.what == "object" else jnp.zeros(anatomy.count)
 
     def grip(self, time, anatomy):
-        """The suckers of that part, where they hold the ground."""
+        """The grip of that part's suckers, where they hold the ground."""
         return self._holding(time, anatomy) if self.what == "ground" else jnp.zeros(anatomy.count)
 
     def _holding(self, time, anatomy: Anatomy) -> Float[Array, " n"]:
-        """1 for the segments of that part while the command lasts."""
+        """The indicator of the segments of that part while the command lasts."""
         return jnp.where((time >= 0.0) & (time < self.duration), anatomy.within(self.first, self.last), 0.0)
 
 
 class Release(Command):
-    """All suckers let go, for a time: what follows a grasp in a sequence."""
+    """All suckers let go, for a time: it follows a grasp in a sequence."""
 
     duration: Number
 
@@ -49,6 +49,6 @@ class Release(Command):
         self.duration = checked_part(0.0, duration, 0.0, 1.0)[1]
 
     def activation(self, time, anatomy):
-        """No muscle of the arm is needed."""
+        """The activation of the muscles: none is needed."""
         del time
         return anatomy.relaxed()

@@ -24,7 +24,7 @@ class Reach(Command):
     duration: Number
     prepare: Number
     azimuth: Number
-    """[rad]"""
+    """Azimuth of the bend [rad]."""
     bend: Number
     stiffen: Number
     first: Number
@@ -81,11 +81,11 @@ class Fetch(Command):
     amounts: Float[Array, " 3"]
     shorten: Number
     azimuth: Number
-    """[rad]"""
+    """Azimuth of the bend [rad]."""
     places: Float[Array, "3 2"]
-    """Where the joints begin and end, as fractions of the arm."""
+    """Begin and end of each joint, as fractions of the arm."""
     rise: Number
-    """Time over which the muscles contract [s]: a load is torn off by haste."""
+    """Time over which the muscles contract [s]: haste tears a load off."""
 
     def __init__(
         self,

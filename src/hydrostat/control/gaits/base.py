@@ -1,7 +1,8 @@
-"""Strokes of all arms together: what every muscle does while arms gather themselves and while they push.
+"""Strokes of all arms together: activations while arms contract and while they push.
 
-An arm is pushed away from what it holds, so the body goes the other way: an octopus crawls against the sum of the
-directions of the arms that push, whatever way its body faces (Levy et al. 2015). Each arm takes part by a share.
+An arm is pushed away from what it holds, so the body goes in the opposite direction: an octopus crawls against the sum
+of the directions of the arms that push, whatever direction its body faces (Levy et al. 2015). Each arm takes part by a
+share.
 
 A stroke is data: what every muscle does while the arm gathers itself and while it pushes, when, and where suckers hold.
 Gaits that differ only in that are one function, compiled once. Activations and times of strokes were found by trying
@@ -17,13 +18,13 @@ from jaxtyping import Array, Float
 from hydrostat.control.anatomy import Anatomy, BodyPlan
 from hydrostat.lie import SE3
 
-_AROUND = np.deg2rad(np.arange(-85.0, 86.0))  # from the way back, where arms that are lost make it crooked
+_AROUND = np.deg2rad(np.arange(-85.0, 86.0))  # rad, from the backward direction, where lost arms deflect it
 _MIRRORED = np.array([0, 3, 2, 1, 4, 6, 5])  # muscles in whose places those of a mirrored arm are
-_BESIDE = 0.05  # cosine of the angle from the way back, from where an arm is beside the body and does not push
+_BESIDE = 0.05  # cosine of the angle from backward at which an arm is beside the body and does not push
 
 
 class Stroke(eqx.Module):
-    """Arms gather themselves, take hold of the ground, push, and let go."""
+    """A stroke: arms gather themselves, take hold of the ground, push, and let go."""
 
     gather: Float[Array, "#a n m"]
     """Activation of every muscle of an arm with a share of 1, of each arm or of all alike."""
@@ -31,23 +32,24 @@ class Stroke(eqx.Module):
     grip: Float[Array, " n"]
     """1 for segments whose suckers hold during the push."""
     gather_s: Float[Array, ""]
-    """[s]"""
+    """Duration of the gathering [s]."""
     push_s: Float[Array, ""]
-    """[s]"""
+    """Duration of the push [s]."""
     rest_s: Float[Array, ""]
-    """Until the next stroke [s]."""
+    """Rest until the next stroke [s]."""
     rise_s: Float[Array, ""]
-    """Over which muscles contract and relax [s]: an arm that is shortened at once whips about."""
+    """Time over which muscles contract and relax [s]: an arm that is shortened at once whips about."""
     length: Float[Array, ""]
-    """How far one stroke takes a body at full shares, found by trying [m]."""
+    """Displacement of the body by one stroke at full shares, found by trying [m]."""
 
     @property
     def duration(self) -> Float[Array, ""]:
-        """Of a stroke [s]."""
+        """The duration of a stroke [s]."""
         return self.gather_s + self.push_s + self.rest_s
 
     def at_speed(self, speed) -> "Stroke":
-        """The stroke with as long a rest as slows it down to a speed [m/s]; faster than without rest it cannot be."""
+        """The stroke with a rest so long that the body moves at a speed [m/s], which cannot exceed that without
+        rest."""
         rest = jnp.maximum(0.0, self.length / speed - (self.gather_s + self.push_s))
         return eqx.tree_at(lambda stroke: stroke.rest_s, self, rest)
 
@@ -62,7 +64,7 @@ class Stroke(eqx.Module):
 
 
 def _during(time, begin, end, rise):
-    """1 from begin to end, with smooth ways up and down within."""
+    """A window that is 1 from begin to end, with smooth rise and fall within."""
     up, down = (jnp.clip(t / rise, 0.0, 1.0) for t in (time - begin, end - time))
     least = jnp.minimum(up, down)
     return least * least * (3.0 - 2.0 * least)
@@ -75,7 +77,8 @@ def stiffened(anatomy: Anatomy, amount: float | Float[Array, ""], last: float = 
 
 
 def shorten_and_push(plan: BodyPlan) -> Stroke:
-    """Biology's way: an arm becomes shorter, takes hold, and becomes longer. The numbers were found by trying."""
+    """The stroke of animals: an arm becomes shorter, takes hold, and becomes longer. The numbers were found by
+    trying."""
     anatomy = plan.anatomy
     shorten, elongate, stiffen, press, first, last = 0.09, 0.12, 0.06, 0.06, 0.6, 0.8
     # What lies beyond the suckers that hold has nothing to do, and would whip about.
@@ -88,7 +91,7 @@ def shorten_and_push(plan: BodyPlan) -> Stroke:
 
 
 def bend_and_straighten(plan: BodyPlan) -> Stroke:
-    """The paper's way: an arm lies down in bends, takes hold, and becomes straight.
+    """The paper's stroke: an arm lies down in bends, takes hold, and becomes straight.
 
     With bends twice as strong the arm folds under the push.
     """
@@ -103,7 +106,7 @@ def bend_and_straighten(plan: BodyPlan) -> Stroke:
 
 
 def three_bends(anatomy: Anatomy) -> Float[Array, " n"]:
-    """How much of a bend to the left each segment has in an arm that lies in bends; graded."""
+    """The share of each segment in a bend to the left, in an arm that lies in bends; graded."""
     return anatomy.grade * (anatomy.inside(0.05, 0.2) - anatomy.inside(0.2, 0.5) + anatomy.inside(0.5, 0.65))
 
 
@@ -115,7 +118,7 @@ def sideways(anatomy: Anatomy, level: Float[Array, " n"]) -> Float[Array, "n m"]
 
 
 def mirrored(activation: Float[Array, "*arms n m"]) -> Float[Array, "*arms n m"]:
-    """What the muscles of a mirrored arm do: left and right change places."""
+    """The activation of a mirrored arm: left and right change places."""
     return activation[..., _MIRRORED[: activation.shape[-1]]]
 
 
@@ -126,28 +129,29 @@ def downwards(anatomy: Anatomy, level: Float[Array, " n"]) -> Float[Array, "n m"
 
 
 STROKES = {"push": shorten_and_push, "bend": bend_and_straighten}
-"""Ways to crawl, by name: each makes the stroke of a body plan."""
+"""Strokes for crawling, by name: each is a function of a body plan."""
 
 
 def shares_for(direction, yaws: Float[Array, " a"]) -> Float[Array, " a"]:
-    """How much each arm pushes so that the body goes in a direction [rad]: those behind it, the more the further.
+    """The share of each arm in the push, so that the body moves in a direction [rad]: arms behind it, the more the
+    further.
 
-    Of all shares whose pushes add up to a direction, the smallest are the cosines of the arms' angles from some way
-    back, where those are positive. Of an octopus with all its arms that is the way back itself; where arms are lost it
-    is another, and it is looked for.
+    Of all shares whose pushes add up to a direction, the smallest are the cosines of the arms' angles from some
+    backward direction, where those are positive. With all arms that is the opposite of the direction itself; where arms
+    are lost it is another, which is found by search.
     """
 
-    def shares(way):
-        behind = -jnp.cos(yaws - way)
+    def shares(heading):
+        behind = -jnp.cos(yaws - heading)
         return jnp.where(behind > _BESIDE, behind, 0.0)
 
-    def off(way):
-        share = shares(way)
+    def off(heading):
+        share = shares(heading)
         along, aside = (-jnp.sum(share * part(yaws - direction)) for part in (jnp.cos, jnp.sin))
-        return jnp.abs(jnp.arctan2(aside, along)) + 1e-3 * jnp.abs(way - direction)
+        return jnp.abs(jnp.arctan2(aside, along)) + 1e-3 * jnp.abs(heading - direction)
 
-    ways = direction + _AROUND
-    share = shares(ways[jnp.argmin(jax.vmap(off)(ways))])
+    headings = direction + _AROUND
+    share = shares(headings[jnp.argmin(jax.vmap(off)(headings))])
     return share / jnp.maximum(jnp.max(share), 1e-9)
 
 
@@ -157,5 +161,5 @@ def within_half_turn(angle):
 
 
 def heading_of(pose: SE3) -> Float[Array, ""]:
-    """Where the body's x axis points on the ground [rad]."""
+    """The azimuth of the body's x axis on the ground [rad]."""
     return jnp.arctan2(pose.rotation[1, 0], pose.rotation[0, 0])

@@ -23,56 +23,56 @@ _ENDLESS = 1e3  # m: farther than anybody crawls
 
 
 class CrawlMemory(NamedTuple):
-    """Where a crawl stands."""
+    """The memory of a crawl."""
 
     share: Float[Array, " a"]
-    """Of every arm in the stroke that is on."""
+    """Share of every arm in the present stroke."""
     began: Float[Array, ""]
-    """When that stroke began [s]."""
+    """Time at which that stroke began [s]."""
     believed: Float[Array, " 2"]
-    """Where the body will be on its path after that stroke, if all goes as it should [m]."""
+    """Expected position of the body on its path after that stroke [m]."""
     leg: Int[Array, ""]
-    """The waypoint that it makes for."""
+    """Index of the present waypoint."""
     strokes: Int[Array, ""]
-    """How many were begun."""
+    """Number of strokes that were begun."""
     arrived: Bool[Array, ""]
-    """Whether it has come to the last waypoint."""
+    """Whether the last waypoint is reached."""
     origin: Float[Array, " 2"]
-    """Where the path's origin is in the world [m]."""
+    """Position of the path's origin in the world [m]."""
 
 
 class CrawlController(Controller):
     """Strokes along a path, each with the arms that push the body towards a point ahead, no further than it takes it.
 
-    In closed loop it looks before every stroke where it is and how it is turned. In open loop it believes that every
-    stroke has taken it where it should.
+    In closed loop it observes its pose before every stroke. In open loop it assumes that every stroke has taken it to
+    the expected position.
     """
 
     stroke: Stroke
     path: Float[Array, "k 2"]
     """Waypoints, from the start on [m]."""
     yaws: Float[Array, " a"]
-    """Where the arms point on the body [rad]."""
+    """Azimuths of the arms on the body [rad]."""
     working: Float[Array, " a"]
-    """1 for arms whose suckers work, 0 for those whose suckers do not hold."""
+    """Indicator of arms whose suckers work: 1 for those, 0 for those whose suckers do not hold."""
     near: Float[Array, ""]
     """Distance from a waypoint at which it counts as reached [m]."""
     closed_loop: Bool[Array, ""] = eqx.field(converter=jnp.asarray)
-    """An array, so that closed and open loop are one function to compile."""
+    """Whether the loop is closed; an array, so that closed and open loop are one function to compile."""
     relative: bool = eqx.field(static=True, default=False)
-    """Whether the path begins where the body is at the start; else it is one in the world."""
+    """Whether the path begins at the body's position at the start; else it is one in the world."""
     suckers: bool = eqx.field(static=True, default=True)
     """Whether the robot has suckers."""
 
     def init(self, observation: Observation) -> CrawlMemory:
-        """The first stroke is due."""
+        """The memory at the start: the first stroke is due."""
         zero, none = jnp.zeros(()), jnp.zeros((), int)
         origin = observation.pose.position[:2] if self.relative else jnp.zeros(2)
         due = zero - self.stroke.duration
         return CrawlMemory(jnp.zeros(len(self.yaws)), due, self.path[0], none + 1, none, zero > 1.0, origin)
 
     def __call__(self, time, observation: Observation, memory: CrawlMemory):
-        """Where in its stroke it is, and which arms push in the next one."""
+        """The control of the present moment of the stroke, and at its end the shares of the next one."""
         due = time - memory.began >= self.stroke.duration - 0.5 * observation.period
         new = self._next(time, observation.pose, memory)
         memory = jax.tree.map(lambda new, old: jnp.where(due, new, old), new, memory)
@@ -80,12 +80,12 @@ class CrawlController(Controller):
         return Control(activation=activation, grip=grip * self.working[:, None] if self.suckers else None), memory
 
     def _next(self, time, pose: SE3, memory: CrawlMemory) -> CrawlMemory:
-        """The stroke from here."""
+        """The memory of the stroke that begins at this position."""
         here = jnp.where(self.closed_loop, pose.position[:2] - memory.origin, memory.believed)
         turned = jnp.where(self.closed_loop, heading_of(pose), 0.0)
         last = len(self.path) - 1
         reached = _length(self.path[memory.leg] - here) <= self.near
-        # A waypoint that is on the way, and not its end, need only be passed.
+        # A waypoint before the last need only be passed.
         passed = self._along(memory.leg, here)[1] >= -self.near
         leg = jnp.minimum(memory.leg + (reached | passed), last)
         arrived = memory.arrived | (reached & (memory.leg == last))
@@ -99,7 +99,7 @@ class CrawlController(Controller):
         return CrawlMemory(share, jnp.asarray(time), ahead, leg, strokes, arrived, memory.origin)
 
     def _along(self, leg: Int[Array, ""], here: Float[Array, " 2"]) -> tuple[Float[Array, " 2"], Float[Array, ""]]:
-        """The direction of a leg, and how far beyond its end a point is along it [m]."""
+        """The direction of a leg, and the distance of a point beyond its end along it [m]."""
         start, end = self.path[leg - 1], self.path[leg]
         along = (end - start) / jnp.maximum(_length(end - start), 1e-9)
         return along, jnp.dot(here - end, along)
@@ -110,7 +110,7 @@ def _length(vector: Float[Array, " 2"]) -> Float[Array, ""]:
 
 
 class AbstractCrawl(Recipe):
-    """What crawling in a direction and walking along waypoints have in common."""
+    """The common part of crawling in a direction and walking along waypoints."""
 
     gait: eqx.AbstractVar[str]
     speed: eqx.AbstractVar[float | None]
@@ -140,6 +140,15 @@ class AbstractCrawl(Recipe):
         )
 
 
+def _checked(gait, speed, near) -> tuple[str, float | None, float | None]:
+    """The name of a stroke, a speed and a tolerance, within their bounds."""
+    return (
+        errors.choice("gait", gait, tuple(STROKES)),
+        None if speed is None else errors.number("speed", speed, above=0.0),
+        None if near is None else errors.number("near", near, least=0.0),
+    )
+
+
 class Crawl(AbstractCrawl):
     """Crawls in a direction over the ground, for a distance or without end.
 
@@ -147,9 +156,9 @@ class Crawl(AbstractCrawl):
     """
 
     heading: Float[Array, ""]
-    """Where to, from the world's x axis [rad]."""
+    """Heading, from the world's x axis [rad]."""
     distance: Float[Array, ""]
-    """[m]"""
+    """Distance to go [m]."""
     gait: str = eqx.field(static=True)
     speed: float | None
     closed_loop: bool = eqx.field(static=True)
@@ -170,18 +179,15 @@ class Crawl(AbstractCrawl):
         near: float | None = None,
     ):
         """**Arguments:** `heading`: from the world's x axis [rad]; `distance` [m], without end when not given; `gait`:
-        push, as animals do, or bend, as in the paper; `closed_loop`: whether it looks before each stroke where it is;
+        push, as animals do, or bend, as in the paper; `closed_loop`: whether it observes its pose before each stroke;
         `speed`: [m/s], as fast as it can when not given; `suckers`: whether it uses them; `failed_suckers`: arms whose
         suckers do not hold, by their numbers from 1; `near`: from its end, where it has arrived [m].
         """
         self.heading = jnp.asarray(errors.number("heading", heading), float)
         far = _ENDLESS if distance is None else errors.number("distance", distance, above=0.0, most=_ENDLESS)
         self.distance = jnp.asarray(far, float)
-        self.gait = errors.choice("gait", gait, tuple(STROKES))
-        self.speed = None if speed is None else errors.number("speed", speed, above=0.0)
-        self.closed_loop, self.suckers = bool(closed_loop), bool(suckers)
-        self.failed_suckers = tuple(failed_suckers)
-        self.near = None if near is None else errors.number("near", near, least=0.0)
+        self.gait, self.speed, self.near = _checked(gait, speed, near)
+        self.closed_loop, self.suckers, self.failed_suckers = bool(closed_loop), bool(suckers), tuple(failed_suckers)
 
     def attach(self, system: System, dt: float) -> CrawlController:
         """The controller that crawls from where the body is."""
@@ -191,13 +197,13 @@ class Crawl(AbstractCrawl):
 
 
 class Walk(AbstractCrawl):
-    """Crawls along waypoints on the ground, and looks before every stroke where it is.
+    """Crawls along waypoints on the ground, and observes its pose before every stroke.
 
     Walk([(0.0, 0.0), (1.0, 0.0), (1.0, 1.0)])
     """
 
     waypoints: Float[Array, "k 2"]
-    """[m]"""
+    """Waypoints x, y in the world [m]."""
     gait: str = eqx.field(static=True)
     speed: float | None
     closed_loop: bool = eqx.field(static=True)
@@ -223,11 +229,8 @@ class Walk(AbstractCrawl):
         if points.ndim != 2 or points.shape[0] < 2 or points.shape[1] != 2:
             raise InputError(f"`waypoints` must be at least two points x, y; got {shown(waypoints)}")
         self.waypoints = points
-        self.gait = errors.choice("gait", gait, tuple(STROKES))
-        self.speed = None if speed is None else errors.number("speed", speed, above=0.0)
-        self.closed_loop, self.suckers = bool(closed_loop), bool(suckers)
-        self.failed_suckers = tuple(failed_suckers)
-        self.near = None if near is None else errors.number("near", near, least=0.0)
+        self.gait, self.speed, self.near = _checked(gait, speed, near)
+        self.closed_loop, self.suckers, self.failed_suckers = bool(closed_loop), bool(suckers), tuple(failed_suckers)
 
     def attach(self, system: System, dt: float) -> CrawlController:
         """The controller that walks along the waypoints."""

@@ -38,64 +38,65 @@ _HOLDING = (0.3, 0.8)  # of the arms that hold the ground meanwhile
 
 
 class TakingRange(NamedTuple):
-    """Where prey can lie for an arm to take it."""
+    """The region in which an arm can take prey."""
 
     along: Float[Array, " 2"]
-    """From where to where along the arm, from the middle of the body [m]."""
+    """Range along the arm, from the middle of the body [m]."""
     beside: Float[Array, " 2"]
-    """From where to where beside it [m]."""
+    """Range beside the arm [m]."""
 
     @property
     def best(self) -> tuple[Float[Array, ""], Float[Array, ""]]:
-        """In the middle of both."""
+        """The middle of both ranges."""
         return jnp.mean(self.along), jnp.mean(self.beside)
 
 
 class ForageMemory(NamedTuple):
-    """What a foraging octopus remembers."""
+    """The memory of a foraging octopus."""
 
     crawl: CrawlMemory
     course: ServoMemory
     arm: Int[Array, ""]
-    """That takes the prey."""
+    """Index of the arm that takes the prey."""
     side: Float[Array, ""]
-    """To which it sweeps: 1 for its left, -1 for its right."""
+    """Side to which the arm sweeps: 1 for its left, -1 for its right."""
     start: Float[Array, " 2"]
-    """Where the way began [m]."""
+    """Position at which the path began [m]."""
     there: Bool[Array, ""]
     """Whether the arm can take the prey."""
 
 
 class ForageController(Controller):
-    """Crawls to the prey, takes it and brings it in."""
+    """A controller that crawls to the prey, takes it and brings it in."""
 
     crawl: CrawlController
-    """How it crawls; its path is made of what is seen."""
+    """The crawl, whose path follows from the observed position of the prey."""
     fetch: Servo
-    """How an arm moves that takes prey on its left."""
+    """The motion of an arm that takes prey on its left."""
     range: TakingRange
     hold: Float[Array, " n"]
-    """1 for segments whose suckers hold the ground meanwhile, of arms that are not beside the one that fetches."""
+    """Indicator of segments whose suckers hold the ground meanwhile, of arms that are not beside the one that
+    fetches."""
     prey: int = eqx.field(static=True, default=0)
-    """Which of the free objects it is."""
+    """Index of the prey among the free objects."""
 
     def init(self, observation: Observation) -> ForageMemory:
-        """Nothing is decided."""
+        """The memory at the start: nothing is decided."""
         arm, side, _ = self._choice(observation)
         here = observation.pose.position[:2]
         crawl, fetch = self.crawl.init(observation), self.fetch.init(self._of_arm(observation, arm, side))
         return ForageMemory(crawl, fetch, arm, side, here, jnp.asarray(False))
 
     def __call__(self, time, observation: Observation, memory: ForageMemory):
-        """Crawl, or fetch."""
-        # Between strokes it looks whether an arm can take the prey.
+        """The control of the crawl or of the fetch, and the new memory."""
+        # Between strokes it checks whether an arm can take the prey.
         due = time - memory.crawl.began >= self.crawl.stroke.duration - 0.5 * observation.period
         arm, side, fits = self._choice(observation)
         there = memory.there | (due & fits)
         arm, side = (jnp.where(memory.there, *y) for y in ((memory.arm, arm), (memory.side, side)))
         path = jnp.stack([memory.start, self._goal(observation, arm, side)])
         crawl = eqx.tree_at(lambda crawl: crawl.path, self.crawl, path)
-        crawling, way = crawl(time, observation, memory.crawl)
+        crawling, crawled = crawl(time, observation, memory.crawl)
         fetching, course = self.fetch(time, self._of_arm(observation, arm, side), memory.course)
         assert fetching.activation is not None
         assert crawling.activation is not None
@@ -112,7 +113,7 @@ class ForageController(Controller):
             grip=jnp.where(there, holding, crawling.grip),
             take=jnp.where(one & there, fetching.take, 0.0),
         )
-        return control, ForageMemory(way, course, arm, side, memory.start, there)
+        return control, ForageMemory(crawled, course, arm, side, memory.start, there)
 
     def _of_arm(self, observation: Observation, arm, side) -> Observation:
         """The observation of one arm, mirrored where it sweeps to its right."""
@@ -137,7 +138,7 @@ class ForageController(Controller):
         return arm, jnp.where(left[arm] >= 0.0, 1.0, -1.0), jnp.any(fits)
 
     def _goal(self, observation: Observation, arm, side) -> Float[Array, " 2"]:
-        """Where the octopus would have its prey at the best place beside an arm."""
+        """The position of the body at which its prey would be at the best place beside an arm."""
         along, beside = self.range.best
         angle = heading_of(observation.pose) + self.crawl.yaws[arm] + side * jnp.arctan2(beside, along)
         return observation.objects[self.prey, :2] - jnp.hypot(along, beside) * jnp.stack(
@@ -163,7 +164,7 @@ class Forage(Recipe):
 
     @property
     def fetch_seconds(self) -> float:
-        """How long it takes to take the prey and bring it in [s]."""
+        """The time that it takes to take the prey and bring it in [s]."""
         return _TIMES[-1]
 
     def attach(self, system: System, dt: float) -> ForageController:

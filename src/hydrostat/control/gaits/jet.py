@@ -16,23 +16,23 @@ _CLOSED_TO = 0.35  # of the arm: up to where it closes by itself; the rest trail
 
 
 class JetController(Controller):
-    """Jets one after another by the clock, arms closed behind the body."""
+    """A controller that jets periodically, with the arms closed behind the body."""
 
     anatomy: Anatomy
     beat: Beat
-    """How arms are kept closed."""
+    """The beat that keeps arms closed."""
     arms: int = eqx.field(static=True)
     burst_s: Float[Array, ""]
-    """How long the mantle presses [s]."""
+    """Duration of a burst [s]."""
     pause_s: Float[Array, ""]
-    """Until it does again [s]."""
+    """Pause until the next burst [s]."""
     delay_s: Float[Array, ""]
-    """Until the first jet, while arms close [s]."""
+    """Delay until the first burst, while arms close [s]."""
     power: Float[Array, ""]
-    """From 0, no jet, to 1."""
+    """Effort of the mantle, from 0, no jet, to 1."""
 
     def __call__(self, time, observation: Observation, memory):
-        """Arms closed, and the jet by the clock."""
+        """The control: closed arms, and the jet by the clock."""
         now = time + 0.5 * observation.period - self.delay_s
         on = (now >= 0.0) & (jnp.mod(now, self.burst_s + self.pause_s) < self.burst_s)
         activation = self.beat(jnp.ones(self.arms), self.anatomy)

@@ -15,7 +15,7 @@ class Stand(Recipe):
     """All arms stiffen, press themselves to the ground and hold it with their suckers."""
 
     stiffen: Float[Array, ""]
-    """Activation of all muscles, of the radial ones twice as much."""
+    """Activation of all muscles; that of the radial ones is twice as large."""
     press: Float[Array, ""]
     """Activation that bends the arms to the ground."""
     suckers: bool = eqx.field(static=True)
@@ -30,7 +30,7 @@ class Stand(Recipe):
         self.suckers, self.failed_suckers = bool(suckers), tuple(failed_suckers)
 
     def attach(self, system: System, dt: float) -> Constant:
-        """The same activation and grip at all times."""
+        """The controller: the same activation and grip at all times."""
         del dt
         plan = BodyPlan.of(system)
         anatomy = plan.anatomy

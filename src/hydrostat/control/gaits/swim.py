@@ -1,4 +1,4 @@
-"""Swimming with all arms: they open slowly and close fast, and what they do unequally steers (Kang et al. 2012).
+"""Swimming with all arms: they open slowly and close fast, and differences between them steer (Kang et al. 2012).
 
 An octopus that closes its arms goes mantle first, along the z of its body. An arm that beats more than those across
 pushes its side of the body forward, so that the body turns away from it.
@@ -23,21 +23,21 @@ class Beat(eqx.Module):
     swing: Float[Array, ""]
     """Activation of longitudinal muscles, of one side to close the arm, of the other to open it, graded."""
     stiffen: Float[Array, ""]
-    """Of all muscles besides, the radial ones twice as much."""
+    """Activation of all muscles besides; that of the radial ones is twice as large."""
     last: Float[Array, ""]
-    """Up to where the arm swings by itself, as a fraction of it; the rest trails."""
+    """Fraction of the arm that swings actively; the rest trails."""
     period_s: Float[Array, ""]
-    """[s]"""
+    """Period of a beat [s]."""
     ratio: Float[Array, ""]
-    """How much faster arms close than they open."""
+    """Ratio of the speeds of closing and opening."""
 
     @staticmethod
     def of(swing: float, stiffen: float, last: float, period_s: float, ratio: float) -> "Beat":
-        """From plain numbers."""
+        """The beat of plain numbers."""
         return Beat(*(jnp.asarray(x, float) for x in (swing, stiffen, last, period_s, ratio)))
 
     def closed(self, time) -> Float[Array, ""]:
-        """How far arms shall be closed at a time, from -1, open, to 1: it begins closed."""
+        """The phase of the arms at a time, from -1, open, to 1, closed: a beat begins closed."""
         phase = jnp.mod(time / self.period_s, 1.0)
         opens = self.ratio / (1.0 + self.ratio)
         opening = jnp.cos(jnp.pi * phase / opens)
@@ -45,7 +45,7 @@ class Beat(eqx.Module):
         return jnp.where(phase < opens, opening, closing)
 
     def __call__(self, closed: Float[Array, " a"], anatomy: Anatomy) -> Float[Array, "a n m"]:
-        """What muscles do in arms that shall be closed so far; those of the mouth's side come first."""
+        """The activations of arms at a phase; the muscles on the mouth's side come first."""
         there = anatomy.inside(0.0, self.last) * anatomy.grade
         side = self.swing * closed[:, None] * there
         still = jnp.broadcast_to(self.stiffen, side.shape)
@@ -56,7 +56,7 @@ class Beat(eqx.Module):
 
 
 class SwimController(Controller):
-    """Beats towards a direction; arms close and open about a middle that differs by how far the body is off its course.
+    """A controller that beats towards a direction; the middle of each arm's swing follows the body's error of attitude.
 
     What goes wrong for long, as by muscles of unequal strength, is learned (`trim`); its memory is what is learned.
     """
@@ -64,29 +64,30 @@ class SwimController(Controller):
     anatomy: Anatomy
     beat: Beat
     yaws: Float[Array, " a"]
-    """Where the arms point on the body [rad]."""
+    """Azimuths of the arms on the body [rad]."""
     direction: Float[Array, " 3"]
-    """Where to, as a unit vector."""
+    """Direction of swimming, a unit vector."""
     steer: Float[Array, ""]
-    """By how much of its swing the middle of an arm moves for a radian off the course; 0: open loop."""
+    """Gain on the error of attitude: shift of the middle of an arm's swing, over the swing, per radian; 0: open
+    loop."""
     calm: Float[Array, ""]
-    """And for a radian a second [s]."""
+    """Gain on the rate of that error [s]."""
     trim: Float[Array, ""]
-    """And for a radian that lasts a second [1/s]."""
+    """Gain on the integral of that error [1/s]."""
     most: Float[Array, ""]
-    """Up to how much it moves."""
+    """Bound of the shift."""
 
     def init(self, observation: Observation) -> Float[Array, " 2"]:
-        """Nothing is learned."""
+        """The memory at the start: the integral of the error is zero."""
         del observation
         return jnp.zeros(2)
 
     def __call__(self, time, observation: Observation, memory: Float[Array, " 2"]):
-        """Where in its beat it is, each arm about its own middle."""
+        """The control of the present moment of the beat, each arm about its own middle."""
         error = lean(observation.pose, self.direction)
         learned = _bounded(memory + self.trim * observation.period * error, self.most)
-        wish = _bounded(self.steer * error - self.calm * observation.twist[:2] + learned, self.most)
-        middle = wish[0] * jnp.sin(self.yaws) - wish[1] * jnp.cos(self.yaws)
+        shift = _bounded(self.steer * error - self.calm * observation.twist[:2] + learned, self.most)
+        middle = shift[0] * jnp.sin(self.yaws) - shift[1] * jnp.cos(self.yaws)
         activation = self.beat(middle + self.beat.closed(time + 0.5 * observation.period), self.anatomy)
         # Nothing is to be learned of an error that it does all it can about.
         full = jnp.sum((self.steer * error) ** 2) >= self.most**2
@@ -118,8 +119,8 @@ class Swim(Recipe):
         trim: float = 2.0,
         most: float = 0.6,
     ):
-        """**Arguments:** `direction`: in the world, of any length; `closed_loop`: whether it feels how the body is
-        turned, and steers; `swing`, `stiffen`, `last`, `period` [s], `ratio`: as those of `Beat`; `steer`, `calm`,
+        """**Arguments:** `direction`: in the world, of any length; `closed_loop`: whether it observes its
+        attitude, and steers; `swing`, `stiffen`, `last`, `period` [s], `ratio`: as those of `Beat`; `steer`, `calm`,
         `trim`, `most`: as those of `SwimController`, found by trying.
         """
         self.beat = Beat.of(
@@ -150,7 +151,7 @@ def _bounded(vector: Float[Array, " 2"], most) -> Float[Array, " 2"]:
 
 
 def lean(pose: SE3, aim: Float[Array, " 3"]) -> Float[Array, " 2"]:
-    """The turn about the body's x and y that brings its z to an aim [rad]."""
+    """The rotation about the body's x and y that brings its z to a direction [rad]."""
     there = pose.rotation.T @ aim
     across = jnp.sqrt(there[0] ** 2 + there[1] ** 2)
     angle = jnp.arctan2(across, there[2])

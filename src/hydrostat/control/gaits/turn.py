@@ -37,15 +37,15 @@ class TurnStroke(Stroke):
     """A stroke of all arms that turns the body to the left."""
 
     angle: Float[Array, ""]
-    """By which each of many strokes at full shares turns the body, found by trying [rad]."""
+    """Angle by which each of many strokes at full shares turns the body, found by trying [rad]."""
     recoil: Float[Array, ""]
-    """By which the body springs back after the last one [rad]."""
+    """Angle by which the body springs back after the last stroke [rad]."""
 
 
 def bend_one_way_and_straighten(anatomy: Anatomy) -> TurnStroke:
-    """The paper's way to crawl, with all arms alike. The numbers were found by trying.
+    """The paper's crawling stroke, with all arms alike. The numbers were found by trying.
 
-    With two bends instead of three it turns three times as far, but weaker strokes turn it the other way.
+    With two bends instead of three it turns three times as far, but weaker strokes turn it in the opposite direction.
     """
     bend, stiffen, first, last = 0.1, 0.4, 0.6, 0.8
     gather = sideways(anatomy, bend * three_bends(anatomy))
@@ -55,47 +55,48 @@ def bend_one_way_and_straighten(anatomy: Anatomy) -> TurnStroke:
 
 
 class TurnMemory(NamedTuple):
-    """How far an octopus has turned, and what it does about it."""
+    """The memory of a turn."""
 
     share: Float[Array, ""]
-    """Of the stroke that is on; negative to turn to the right."""
+    """Share of the present stroke; negative to turn to the right."""
     began: Float[Array, ""]
-    """When that stroke began [s]."""
+    """Time at which that stroke began [s]."""
     turned: Float[Array, ""]
-    """Since the start, when the stroke began; in open loop as it believes, and when the stroke will be over [rad]."""
+    """Angle turned since the start, when the stroke began; in open loop the expected one at the end of the stroke
+    [rad]."""
     faced: Float[Array, ""]
-    """Which way, when that was last looked at [rad]."""
+    """Yaw at the last observation [rad]."""
     strokes: Int[Array, ""]
-    """How many were begun."""
+    """Number of strokes that were begun."""
 
 
 class TurnController(Controller):
-    """Turns the body by an angle, and keeps it turned.
+    """A controller that turns the body by an angle, and keeps it turned.
 
-    In closed loop it looks before every stroke how far it is turned. In open loop it believes that every stroke has
-    turned it as it should.
+    In closed loop it observes its yaw before every stroke. In open loop it assumes that every stroke has turned it by
+    the expected angle.
     """
 
     stroke: TurnStroke
     angle: Float[Array, ""]
-    """By which it shall turn, to the left where positive [rad]."""
+    """Angle to turn by, positive to the left [rad]."""
     working: Float[Array, " a"]
-    """1 for arms whose suckers work, 0 for those whose suckers do not hold."""
+    """Indicator of arms whose suckers work: 1 for those, 0 for those whose suckers do not hold."""
     near: Float[Array, ""]
-    """Angle that may be missing [rad]."""
+    """Tolerance of the angle [rad]."""
     closed_loop: Bool[Array, ""] = eqx.field(converter=jnp.asarray)
-    """An array, so that closed and open loop are one function to compile."""
+    """Whether the loop is closed; an array, so that closed and open loop are one function to compile."""
     suckers: bool = eqx.field(static=True, default=True)
     """Whether the robot has suckers."""
 
     def init(self, observation: Observation) -> TurnMemory:
-        """The first stroke is due."""
+        """The memory at the start: the first stroke is due."""
         zero = jnp.zeros(())
         faced = heading_of(observation.pose)
         return TurnMemory(zero, zero - self.stroke.duration, zero, faced, jnp.zeros((), int))
 
     def __call__(self, time, observation: Observation, memory: TurnMemory):
-        """Where in its stroke it is, and how hard the next one shall be."""
+        """The control of the present moment of the stroke, and at its end the strength of the next one."""
         due = time - memory.began >= self.stroke.duration - 0.5 * observation.period
         new = self._next(time, observation, memory)
         memory = jax.tree.map(lambda new, old: jnp.where(due, new, old), new, memory)
@@ -104,7 +105,7 @@ class TurnController(Controller):
         return Control(activation=activation, grip=grip * self.working[:, None] if self.suckers else None), memory
 
     def _next(self, time, observation: Observation, memory: TurnMemory) -> TurnMemory:
-        """A stroke as strong as what is missing asks for."""
+        """The memory of a stroke whose strength is that of the remaining error."""
         faced = heading_of(observation.pose)
         seen = memory.turned + within_half_turn(faced - memory.faced)
         turned = jnp.where(self.closed_loop, seen, memory.turned)
@@ -124,9 +125,9 @@ class Turn(Recipe):
     """
 
     angle: Float[Array, ""]
-    """[rad]"""
+    """Angle to turn by [rad]."""
     near: Float[Array, ""]
-    """[rad]"""
+    """Tolerance of the angle [rad]."""
     closed_loop: bool = eqx.field(static=True)
     suckers: bool = eqx.field(static=True)
     failed_suckers: tuple[int, ...] = eqx.field(static=True)
@@ -140,7 +141,7 @@ class Turn(Recipe):
         suckers: bool = True,
         failed_suckers=(),
     ):
-        """**Arguments:** `angle` [rad]; `closed_loop`: whether it looks before each stroke how far it is turned;
+        """**Arguments:** `angle` [rad]; `closed_loop`: whether it observes its yaw before each stroke;
         `near`: angle that may be missing [rad]; `suckers`: whether it uses them; `failed_suckers`: arms whose suckers
         do not hold, by their numbers from 1.
         """

@@ -8,7 +8,7 @@ data sheets', the others are assumed.
 world's y, so that a positive `bend_y` bends the finger down, towards -z of the world, and it sags into positive angles
 under a gravity along -z. Tendon 1, at azimuth 0, runs below the rod and pulls it down; tendon 2 runs above. The paper's
 X, Y are the world's z, x, its angles theta are `bend_y` times the length with the same sign, and its tensions F_1, F_2
-are those of tendons 1 and 2. `finger_formulas` has the paper's own equations.
+are those of tendons 1 and 2. The tests hold the finger against the paper's own equations.
 
 **Preshape.** The unloaded angles theta* are the arm's rest strain. Its coordinates count from there:
 theta = theta* + length times coordinate.

@@ -10,6 +10,7 @@ seen from above. Azimuth 0 of an arm, its local x, is the side of the mouth, whe
 import math
 
 from hydrostat.errors import number, whole
+from hydrostat.geometry import frustum_volume
 from hydrostat.robots.limbed import BodySpec, LimbedSpec, LimbSpec, ShapeSpec
 from hydrostat.robots.spec import BaseSpec, RobotSpec
 from hydrostat.robots.specs.octopus_arm import LENGTH, RADII, SEGMENTS, TISSUE, octopus_arm
@@ -19,23 +20,22 @@ RING = 0.022  # m, of the arms' bases about the axis, assumed: eight bases of 15
 
 
 def arm_volume() -> float:
-    """Of one arm [m^3]: a truncated cone."""
-    a, b = RADII
-    return math.pi / 3.0 * LENGTH * (a * a + a * b + b * b)
+    """The volume of one arm, a truncated cone [m^3]."""
+    return frustum_volume(LENGTH, *RADII)
 
 
 def body_mass(arms: int = ARMS) -> float:
-    """As much as the arms weigh together [kg]."""
+    """The mass of the body, as much as that of all arms together [kg]."""
     return arms * TISSUE.density * arm_volume()
 
 
 def body_radius(arms: int = ARMS) -> float:
-    """Of a ball of the arms' tissue [m]."""
+    """The radius of the body, a ball of the arms' tissue [m]."""
     return (0.75 * body_mass(arms) / TISSUE.density / math.pi) ** (1.0 / 3.0)
 
 
 def mount(index: int, arms: int, pitch_deg: float) -> BaseSpec:
-    """Where an arm sits on the body, and where it points: outwards, and down by the pitch."""
+    """The position of an arm on the body, and its direction: outwards, and down by the pitch."""
     yaw, pitch = 2.0 * math.pi * index / arms, math.radians(pitch_deg)
     below = -math.sqrt(max(body_radius() ** 2 - RING**2, 0.0))
     position = (RING * math.cos(yaw), RING * math.sin(yaw), below)

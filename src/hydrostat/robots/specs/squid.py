@@ -13,7 +13,9 @@ world's y; its origin is the middle of the bow plate that carries the limbs.
 
 import math
 
+from hydrostat.constants import SEA_WATER
 from hydrostat.errors import choice, whole
+from hydrostat.geometry import frustum_volume
 from hydrostat.robots.limbed import BodySpec, LimbedSpec, LimbSpec, ShapeSpec
 from hydrostat.robots.spec import BaseSpec, MaterialSpec, RobotSpec, SegmentSpec, TendonSpec
 
@@ -32,7 +34,7 @@ SECTIONS = 10  # the paper's N
 TENDON_OFFSET = 0.007  # m from the axis, assumed: inside the tip's 10 mm
 TENDON_AZIMUTHS = (0.0, 90.0, 180.0, 270.0)  # deg, assumed; four tendons are the paper's
 TENDONS = ("tip", "segments")
-"""Where tendons end: four at the tip, as in the paper; or four at the end of every segment, not in the paper."""
+"""The ends of the tendons: four at the tip, as in the paper; or four at the end of every segment, not in the paper."""
 
 # By limb: number of segments (section 3.1), what its tip is (section 2.2), and its azimuth on the bow plate (assumed).
 LIMBS = {
@@ -44,18 +46,17 @@ LIMBS = {
 MOUNT_CIRCLE = 0.080  # m, assumed: flanges of 80 mm side by side within the head of 250 mm
 
 DRY_MASS = 30.0  # kg, section 2.1, limbs included
-WATER = 1025.0  # kg/m^3, sea water
+WATER = SEA_WATER
 BUOYANCY = 1.01  # lift of the whole robot over its weight, assumed for "slightly positively buoyant"
 
 
 def limb_volume() -> float:
-    """Of one limb [m^3]: a truncated cone."""
-    a, b = RADII
-    return math.pi / 3.0 * LENGTH * (a * a + a * b + b * b)
+    """The volume of one limb, a truncated cone [m^3]."""
+    return frustum_volume(LENGTH, *RADII)
 
 
 def limb_gravity(water: float = WATER) -> tuple[float, float, float]:
-    """Gravity less the lift of water of a density [kg/m^3] on the limbs, which have one density themselves."""
+    """Gravity less the buoyancy of water of a density [kg/m^3] on the limbs, which have one density themselves."""
     return (0.0, 0.0, -9.81 * (1.0 - water / ECOFLEX.density))
 
 

@@ -40,7 +40,7 @@ def series_mass_matrix(lengths: Float[Array, " 2"], theta: Float[Array, " 2"]) -
 
 
 def series_contact_jacobian(lengths: Float[Array, " 2"], theta: Float[Array, " 2"]) -> Float[Array, "2 2"]:
-    """J_c, its X row to degree 4 and its Y row to degree 5 [m]; eq. A.2."""
+    """The Jacobian J_c, its X row to degree 4 and its Y row to degree 5 [m]; eq. A.2."""
     L1, a = lengths[0], theta[0]
     Jc11 = L1 * (-1 / 2 + a**2 / 8 - a**4 / 144)
     Jc21 = L1 * (-a / 3 + a**3 / 30 - a**5 / 840)
@@ -48,7 +48,7 @@ def series_contact_jacobian(lengths: Float[Array, " 2"], theta: Float[Array, " 2
 
 
 def series_tip_jacobian(lengths: Float[Array, " 2"], theta: Float[Array, " 2"]) -> Float[Array, "2 2"]:
-    """J_t, its X row to degree 4 and its Y row to degree 5 [m]; eq. A.2, corrected."""
+    """The Jacobian J_t, its X row to degree 4 and its Y row to degree 5 [m]; eq. A.2, corrected."""
     (L1, L2), (a, b) = lengths, theta
     Jt11 = (
         -(L1 + 2 * L2) / 2
@@ -79,7 +79,7 @@ def series_tip_jacobian(lengths: Float[Array, " 2"], theta: Float[Array, " 2"]) 
 def series_coriolis_torques(
     lengths: Float[Array, " 2"], theta: Float[Array, " 2"], theta_dot: Float[Array, " 2"]
 ) -> Float[Array, " 2"]:
-    """V of the backbone over rho A, to degree 5 in the angles [m^3/s^2]; eq. A.3, corrected.
+    """The velocity terms V of the backbone over rho A, to degree 5 in the angles [m^3/s^2]; eq. A.3, corrected.
 
     V_1 = V11 a'^2 + V12 a' b' + V13 b'^2 and V_2 = V21 a'^2 + V23 b'^2: V22 is zero.
     """
@@ -123,7 +123,7 @@ def series_coriolis_torques(
 
 
 def series_gravity_along_minus_y(lengths: Float[Array, " 2"], theta: Float[Array, " 2"]) -> Float[Array, " 2"]:
-    """G_g of the backbone over rho A g for gravity along -Y, to degree 5 [m^2]; eq. A.4, corrected.
+    """The gravity terms G_g of the backbone over rho A g for gravity along -Y, to degree 5 [m^2]; eq. A.4, corrected.
 
     The base is below, the finger upright; for a hanging finger change the sign.
     """
@@ -144,7 +144,7 @@ def series_gravity_along_minus_y(lengths: Float[Array, " 2"], theta: Float[Array
 
 
 def series_gravity_along_minus_x(lengths: Float[Array, " 2"], theta: Float[Array, " 2"]) -> Float[Array, " 2"]:
-    """G_g of the backbone over rho A g for gravity along -X, to degree 4 [m^2]; not in the paper.
+    """The gravity terms G_g of the backbone over rho A g for gravity along -X, to degree 4 [m^2]; not in the paper.
 
     The base is clamped horizontally, and a positive angle bends downwards; for gravity along +X change the sign.
     """

@@ -9,7 +9,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from hydrostat.surroundings import ContactLaw, Nodes
-from hydrostat.surroundings.own import own_contact
+from hydrostat.surroundings.capsule_contact import capsule_contact
 
 K, ONSET = 100.0, 1e-3
 LAW = ContactLaw(K, 5.0, 0.5, 0.01, ONSET)
@@ -18,7 +18,7 @@ COUNT, PIECE, RADIUS = 16, 0.012, 5e-3
 APART = 3
 STEP = 5e-3
 made = jax.jit(
-    lambda law, nodes, apart, dt=STEP: own_contact(law, nodes, apart, dt, (len(nodes.radius),)), static_argnums=2
+    lambda law, nodes, apart, dt=STEP: capsule_contact(law, nodes, apart, dt, (len(nodes.radius),)), static_argnums=2
 )
 felt = jax.jit(lambda contact, nodes: contact.forces(nodes))
 
@@ -268,7 +268,7 @@ SIDE = 8  # nodes of each of two arms
 DEPTH = 1.5e-3
 PUSH = K * (DEPTH - 0.5 * ONSET)
 between = jax.jit(
-    lambda law, nodes: own_contact(law, nodes, APART, STEP, (len(nodes.radius) // 2,) * 2).forces(nodes).force
+    lambda law, nodes: capsule_contact(law, nodes, APART, STEP, (len(nodes.radius) // 2,) * 2).forces(nodes).force
 )
 
 

@@ -1,6 +1,6 @@
-"""Contact of arms with themselves and each other, with what may touch within a step worked out once for it.
+"""Contact of arms with themselves and each other, with the pairs that may touch within a step found once for it.
 
-A capsule joins two consecutive nodes. Once a step all pairs of capsules are looked at; those touch whose gap is less
+A capsule joins two consecutive nodes. Once a step all pairs of capsules are checked; those touch whose gap is less
 than that of the pairs beside them, and where some are equally near they share one touch. The result does not depend on
 how arms are numbered, nor on which end of an arm is the first. Forces come in pairs, so no momentum is made.
 """
@@ -30,8 +30,8 @@ _CLIP = 60.0  # of exponents: what is so much farther does not count
 _LEAST = 1e-100  # a divisor that is not zero
 
 
-class OwnContact(AbstractForces):
-    """The forces of all pairs that touch where the nodes are expected at a step's end, and what resists another motion.
+class CapsuleContact(AbstractForces):
+    """The forces of all pairs that touch at the positions expected at a step's end, with a resistance to other motions.
 
     Pairs couple four nodes, which a step's operator cannot hold. So each node is held to the velocity it is expected to
     have by what its pairs' stiffness k and damping c come to during the step, c + k dt, and never by less: it takes
@@ -40,53 +40,53 @@ class OwnContact(AbstractForces):
     """
 
     push: Float[Array, "n 3"]
-    """On nodes at rest: the force at the expected velocity, and what would resist their being slower than that [N]."""
+    """Force on nodes at rest [N]: that at the expected velocity, plus `resisting` times that velocity."""
     resisting: Float[Array, "n 3 3"]
-    """By how much each node is held to its expected velocity [N s/m]."""
+    """Matrix that resists deviations of each node from its expected velocity [N s/m]."""
 
     @staticmethod
     def expected(
         force: Float[Array, "n 3"], resisting: Float[Array, "n 3 3"], velocity: Float[Array, "n 3"]
-    ) -> "OwnContact":
-        """The contact that pushes so hard at an expected velocity of the nodes."""
-        return OwnContact(*once((force + small.matvec(resisting, velocity), resisting)))
+    ) -> "CapsuleContact":
+        """The contact that exerts this force at the expected velocity of the nodes."""
+        return CapsuleContact(*once((force + small.matvec(resisting, velocity), resisting)))
 
     @property
     def abrupt(self) -> bool:
-        """It is linear during a step."""
+        """Whether the forces are abrupt: no, they are linear during a step."""
         return False
 
-    def by_arm(self, arms: int) -> "OwnContact":
-        """What acts on each arm's own nodes."""
+    def by_arm(self, arms: int) -> "CapsuleContact":
+        """The forces on each arm's own nodes."""
         return shares(self, arms)
 
     def outside(self) -> None:
-        """Nothing: these forces are internal to the robot."""
+        """The forces from outside the robot: none, as contact between arms is internal."""
         return None
 
     def forces(self, nodes: Nodes) -> NodeForces:
-        """The forces on the nodes, at the axis: what friction turns is left out."""
+        """The forces on the nodes, at the axis: moments of friction are left out."""
         force = self.push - small.matvec(self.resisting, nodes.velocity)
         damping = on_displacements(self.resisting)
         return NodeForces(force, jnp.zeros_like(force), jnp.zeros_like(damping), damping)
 
 
 class Pressed(NamedTuple):
-    """What pairs of capsules do to the nodes of a chain of them."""
+    """Forces of pairs of capsules on the nodes of a chain."""
 
     force: Float[Array, "n 3"]
-    """[N]"""
+    """Force on each node [N]."""
     resisting: Float[Array, "n 3 3"]
-    """By how much each node is held to its expected velocity [N s/m]."""
+    """Matrix that resists deviations of each node from its expected velocity [N s/m]."""
 
     @staticmethod
     def nothing(count: int) -> "Pressed":
-        """Nothing touches so many nodes."""
+        """The zero forces on a chain of `count` nodes that nothing touches."""
         return Pressed(jnp.zeros((count, 3)), jnp.zeros((count, 3, 3)))
 
 
-def own_contact(law: ContactLaw, nodes: Nodes, neighbours: int, dt, rows: tuple[int, ...]) -> OwnContact:
-    """The pairs that may touch with the nodes about here.
+def capsule_contact(law: ContactLaw, nodes: Nodes, neighbours: int, dt, rows: tuple[int, ...]) -> CapsuleContact:
+    """The contact forces of all pairs of capsules near these nodes.
 
     **Arguments:** `dt`: how long the step is [s]; `neighbours`: how many places along an arm two capsules must be
     apart to touch; `rows`: how many nodes each arm has.
@@ -97,7 +97,7 @@ def own_contact(law: ContactLaw, nodes: Nodes, neighbours: int, dt, rows: tuple[
     if real is not None:
         kept = np.concatenate([np.arange(count) + i * max(rows) for i, count in enumerate(rows)])
         found = jax.tree.map(lambda y: y[kept], found)
-    return OwnContact.expected(found.force, found.resisting, nodes.velocity)
+    return CapsuleContact.expected(found.force, found.resisting, nodes.velocity)
 
 
 def _chains(nodes: Nodes, rows: tuple[int, ...]) -> tuple[Nodes, Bool[np.ndarray, "a c"] | None]:
@@ -116,8 +116,8 @@ def _chains(nodes: Nodes, rows: tuple[int, ...]) -> tuple[Nodes, Bool[np.ndarray
 
 def body_contact(
     law: ContactLaw, nodes: Nodes, body: Nodes, apart: int, dt, along: np.ndarray
-) -> tuple[OwnContact, OwnContact]:
-    """What arms and the ball that carries them do to each other, on the nodes and on the ball.
+) -> tuple[CapsuleContact, CapsuleContact]:
+    """The contact forces between arms and the ball that carries them, on the nodes and on the ball.
 
     Along the line between their centres alone: wet skin slides on wet skin, and no angular momentum is made.
 
@@ -135,13 +135,13 @@ def body_contact(
     resisting = (2.0 * (c + dt * k))[:, None, None] * normal[:, :, None] * normal[:, None, :]
 
     total = jnp.sum(force, 0, keepdims=True), jnp.sum(resisting, 0, keepdims=True)
-    return OwnContact.expected(force, resisting, nodes.velocity), OwnContact.expected(
+    return CapsuleContact.expected(force, resisting, nodes.velocity), CapsuleContact.expected(
         -total[0], total[1], body.velocity
     )
 
 
 def _between_arms(law: ContactLaw, chains: Nodes, arms: int, neighbours: int, dt, real=None) -> Pressed:
-    """What all arms do to themselves and to each other, with the arm as leading axis; each pair by the same code."""
+    """The contact forces of all arms on themselves and on each other, with the arm as leading axis."""
     first, second = np.triu_indices(arms)
     count = chains.radius.shape[1]
     further = np.triu(np.ones((count - 1, count - 1), bool), neighbours)
@@ -196,14 +196,14 @@ def _near(chains: Nodes, further: Bool[np.ndarray, "c c"], real) -> Bool[Array, 
 
 
 def _turn_and_arm(arms: int, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where in `_near` a pair of arms is."""
+    """The row and the column of `_near` that belong to a pair of arms."""
     ahead = second - first
     short = ahead <= arms // 2
     return np.where(short, ahead, arms - ahead), np.where(short, first, second)
 
 
 def _touching(law: ContactLaw, first: Nodes, second: Nodes, possible, dt) -> tuple[Pressed, Pressed]:
-    """What the capsules of two chains do to each other, of those pairs that are possible."""
+    """The contact forces of two chains of capsules on each other, for the pairs that can touch."""
     wide = jnp.mean(first.radius) + jnp.mean(second.radius)
     s, t = _closest(first, second, wide)
     separation, radii = (
@@ -230,7 +230,7 @@ def _touching(law: ContactLaw, first: Nodes, second: Nodes, possible, dt) -> tup
         force, resisting = once((force, dt * k[..., None, None] * nn + damping))
 
         def on_nodes(at, sign, axis):
-            """The sums over each node of a chain, whose capsules' partners are along an axis."""
+            """The sums over each node of a chain, where `axis` is that of the capsules' partners."""
 
             def collected(y):
                 weight = at.reshape(*at.shape, *(1,) * (y.ndim - 2))
@@ -272,13 +272,13 @@ def _closest(first: Nodes, second: Nodes, wide) -> tuple[Float[Array, "c d"], Fl
 
 
 def _along(at: Float[Array, "c d"], low: Float[Array, "c *k"], high: Float[Array, "c *k"]) -> Float[Array, "c d *k"]:
-    """The values at fractions of the capsules between their ends."""
+    """The values at fractions of the capsules, interpolated between their ends."""
     at = at.reshape(*at.shape, *(1,) * (low.ndim - 1))
     return (1.0 - at) * low[:, None] + at * high[:, None]
 
 
 def _shares_of_touch(gap: Float[Array, "c d"], width) -> Float[Array, "c d"]:
-    """By how much each pair of capsules counts: 1 for a local minimum of the gap, shared where pairs are equally near.
+    """The weight of each pair of capsules: 1 for a local minimum of the gap, shared where pairs are equally near.
 
     A crossing near a node of an arm is one touch, though two capsules of that arm are equally near, and four pairs
     where it is near nodes of both arms. Let w = exp(-gap / width), relative to that of a pair: R is the sum over its

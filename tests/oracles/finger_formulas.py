@@ -41,7 +41,7 @@ def _floats(value) -> Float[Array, "..."]:
 
 
 class FingerLoads(eqx.Module):
-    """What acts on the finger from outside; nothing by default."""
+    """Loads on the finger; none by default."""
 
     gravity: Float[Array, " 2"] = eqx.field(default=(0.0, 0.0), converter=_floats)
     """Acceleration of free fall, (X, Y) [m/s^2]."""
@@ -65,21 +65,21 @@ class FingerFormulas(eqx.Module):
     """
 
     lengths: Float[Array, " 2"]
-    """L of each arc [m]."""
+    """Length L of each arc [m]."""
     line_density: Float[Array, " 2"]
     """Mass per length of each arc, rho A [kg/m]."""
     bending_stiffness: Float[Array, " 2"]
-    """E I of each arc [N m^2]."""
+    """Bending stiffness E I of each arc [N m^2]."""
     rotary_inertia: Float[Array, " 2"]
     """Moment of inertia of the section per length of each arc, rho I [kg m]."""
     tip_mass: Float[Array, ""]
-    """m_tip [kg]"""
+    """Mass at the tip, m_tip [kg]."""
     contact_mass: Float[Array, ""]
-    """m_c, carried by the contact point [kg]."""
+    """Mass at the contact point, m_c [kg]."""
     tendon_offset: Float[Array, ""]
     """Distance e of both tendons from the axis [m]."""
     friction: Float[Array, ""]
-    """c_frc, the structure's friction torque per rate of an arc's angle [N m s]."""
+    """Friction torque of the structure per rate of an arc's angle, c_frc [N m s]."""
     preshape: Float[Array, " 2"]
     """Angles theta* of the unloaded finger [rad]."""
 
@@ -109,36 +109,40 @@ class FingerFormulas(eqx.Module):
     # --- Geometry
 
     def contact_position(self, theta: Float[Array, " 2"]) -> Float[Array, " 2"]:
-        """Where the contact point is, (X, Y) [m]: r_c = (L_1 / theta_1) (cos theta_1 - 1, sin theta_1), eq. 7."""
+        """The position of the contact point, (X, Y) [m]: r_c = (L_1 / theta_1) (cos theta_1 - 1, sin theta_1), eq.
+        7."""
         return self._points(theta)[0]
 
     def tip_position(self, theta: Float[Array, " 2"]) -> Float[Array, " 2"]:
-        """Where the tip is, (X, Y) [m]: r_c + R(theta_1) (L_2 / theta_2) (cos theta_2 - 1, sin theta_2), eq. 9."""
+        """The position of the tip, (X, Y) [m]: r_c + R(theta_1) (L_2 / theta_2) (cos theta_2 - 1, sin theta_2), eq.
+        9."""
         return self._points(theta)[1]
 
     def centroids(self, theta: Float[Array, " 2"]) -> Float[Array, "2 2"]:
-        """r_G1 and r_G2: the mass centres of the two arcs, rows of (X, Y) [m]; eqs 10 and 12."""
+        """The mass centres r_G1 and r_G2 of the two arcs, rows of (X, Y) [m]; eqs 10 and 12."""
         return jnp.stack(self._points(theta)[2:])
 
     def contact_jacobian(self, theta: Float[Array, " 2"]) -> Float[Array, "2 2"]:
-        """J_c: the contact point's velocity (X, Y) per rate of the angles [m]; eq. 23."""
+        """The Jacobian J_c of the contact point: its velocity (X, Y) per rate of the angles [m]; eq. 23."""
         return self._jacobians(theta)[0]
 
     def tip_jacobian(self, theta: Float[Array, " 2"]) -> Float[Array, "2 2"]:
-        """J_t: the tip's velocity (X, Y) per rate of the angles [m]; eq. 24, corrected."""
+        """The Jacobian J_t of the tip: its velocity (X, Y) per rate of the angles [m]; eq. 24, corrected."""
         return self._jacobians(theta)[1]
 
     def centroid_jacobians(self, theta: Float[Array, " 2"]) -> Float[Array, "2 2 2"]:
-        """J_G1 and J_G2: the mass centres' velocities (X, Y) per rate of the angles [m]; eqs 25, 26, corrected."""
+        """The Jacobians J_G1 and J_G2 of the mass centres: velocities (X, Y) per rate of the angles [m]; eqs 25, 26,
+        corrected."""
         return jnp.stack(self._jacobians(theta)[2:])
 
     def _points(self, theta):
-        """r_c, r_t, r_G1, r_G2: the end and the mass centre of an arc, then those of the other turned and shifted."""
+        """The points r_c, r_t, r_G1, r_G2: the end and the mass centre of an arc, then those of the other turned and
+        shifted."""
         (r_1, r_2), (G_1, G_2) = self._arcs(theta)
         return r_1, r_1 + _rotate(theta[0], r_2), G_1, r_1 + _rotate(theta[0], G_2)
 
     def _jacobians(self, theta):
-        """J_c, J_t, J_G1, J_G2: the derivatives of `_points`, column by column."""
+        """The Jacobians J_c, J_t, J_G1, J_G2: the derivatives of `_points`, column by column."""
         (_, r_2), (_, G_2) = self._arcs(theta)
         # d/dtheta of an arc's end, (1 - cos theta - theta sin theta, theta cos theta - sin theta) L / theta^2, and of
         # its mass centre, (theta (cos theta + 1) - 2 sin theta, theta sin theta + 2 cos theta - 2) L / theta^3
@@ -162,7 +166,7 @@ class FingerFormulas(eqx.Module):
     # --- Terms of the equation of motion
 
     def mass_matrix(self, theta: Float[Array, " 2"]) -> Float[Array, "2 2"]:
-        """M: the mass matrix with both lumped masses [kg m^2]; eqs 36 (corrected) and 37.
+        """The mass matrix M with both lumped masses [kg m^2]; eqs 36 (corrected) and 37.
 
         v_x = (cos theta_1 - 1) L_1 / theta_1^2 and v_y = (theta_1 - sin theta_1) L_1 / theta_1^2 are the contact
         point's velocity per rate of theta_1, in axes that turn with it.
@@ -200,29 +204,30 @@ class FingerFormulas(eqx.Module):
         return -(m1 * J_G1 + m2 * J_G2 + self.tip_mass * J_t + self.contact_mass * J_c).T @ gravity
 
     def load_torques(self, theta: Float[Array, " 2"], loads: FingerLoads) -> Float[Array, " 2"]:
-        """J_c^T F_c + J_t^T F_t + (tau, tau) with tau = (F_1 - F_2) e [N m]; eqs 41 and 42, without friction."""
+        """The generalised forces J_c^T F_c + J_t^T F_t + (tau, tau) with tau = (F_1 - F_2) e [N m]; eqs 41 and 42,
+        without friction."""
         J_c, J_t, _, _ = self._jacobians(theta)
         tau = (loads.tensions[0] - loads.tensions[1]) * self.tendon_offset
         return J_c.T @ loads.contact_force + J_t.T @ loads.tip_force + tau
 
     def friction_torques(self, theta_dot: Float[Array, " 2"]) -> Float[Array, " 2"]:
-        """-c_frc theta' [N m], eq. 39."""
+        """The friction torques -c_frc theta' [N m], eq. 39."""
         return -self.friction * theta_dot
 
     def accelerations(
         self, theta: Float[Array, " 2"], theta_dot: Float[Array, " 2"], loads: FingerLoads | None = None
     ) -> Float[Array, " 2"]:
-        """theta'' from the equation of motion, eq. 43 [rad/s^2]."""
+        """The accelerations theta'' from the equation of motion, eq. 43 [rad/s^2]."""
         V = self.coriolis_torques(theta, theta_dot)
         torques = self.friction_torques(theta_dot) - V - self._imbalance(theta, loads)
         return _solve(self.mass_matrix(theta), torques)
 
     def kinetic_energy(self, theta: Float[Array, " 2"], theta_dot: Float[Array, " 2"]) -> Float[Array, ""]:
-        """T = theta' M theta' / 2 [J], eq. 37."""
+        """The kinetic energy T = theta' M theta' / 2 [J], eq. 37."""
         return theta_dot @ self.mass_matrix(theta) @ theta_dot / 2
 
     def potential_energy(self, theta: Float[Array, " 2"], loads: FingerLoads | None = None) -> Float[Array, ""]:
-        """V_e + V_g, eqs 31 and 28, and the potential of the constant forces and tensions [J]."""
+        """The potential energy V_e + V_g, eqs 31 and 28, with the potential of the constant forces and tensions [J]."""
         loads = FingerLoads() if loads is None else loads
         r_c, r_t, r_G1, r_G2 = self._points(theta)
         m1, m2 = self.line_density * self.lengths
@@ -265,7 +270,7 @@ class FingerFormulas(eqx.Module):
         return jnp.sqrt(jnp.sort(jnp.stack([product / larger, larger]))) / (2 * jnp.pi)
 
     def _imbalance(self, theta, loads):
-        """G_e + G_g - J_c^T F_c - J_t^T F_t - (tau, tau): zero in equilibrium."""
+        """The residual of the equilibrium, G_e + G_g - J_c^T F_c - J_t^T F_t - (tau, tau)."""
         loads = FingerLoads() if loads is None else loads
         held = self.elastic_torques(theta) + self.gravity_torques(theta, loads.gravity)
         return held - self.load_torques(theta, loads)
