@@ -17,7 +17,7 @@ from hydrostat import _terminal as terminal
 from hydrostat._version import __version__
 from hydrostat.errors import InputError, UnsolvedError, shown
 from hydrostat.exporting.request import CHAINS, FORMATS, check_request, default_chain
-from hydrostat.robots.catalogue import ROBOTS, find_arm, find_robot
+from hydrostat.robots.catalogue import ROBOTS, find_robot
 from hydrostat.robots.file import format_robot
 from hydrostat.scenarios.catalogue import SCENARIOS, find_scenario
 
@@ -286,7 +286,7 @@ def _new(options) -> int:
     path = Path(options.file)
     if path.suffix != ".toml":
         raise InputError(f"the file must end in .toml; got {shown(options.file)}")
-    _write(path, format_robot(find_arm(options.like)))
+    _write(path, format_robot(find_robot(options.like)))
     return 0
 
 
