@@ -5,6 +5,7 @@ import math
 from hydrostat.errors import InputError, listed
 from hydrostat.robots.limbed import LimbedSpec
 from hydrostat.robots.spec import RobotSpec
+from hydrostat.robots.specs.squid import squid
 
 
 def check_platforms(spec: RobotSpec) -> None:
@@ -43,8 +44,9 @@ def check_limbs_of_arcs(spec: LimbedSpec) -> None:
 
 def check_squid(spec: LimbedSpec) -> None:
     """Refuse another robot than the squid, whose limbs have their tasks."""
-    if spec.name != "squid":
-        raise InputError(f"this scenario needs the squid; got {spec.name}")
+    if spec != squid():
+        own = "; it is another robot of that name" if spec.name == "squid" else ""
+        raise InputError(f"this scenario needs squid as it is built in, without changes; got {spec.name}{own}")
 
 
 def check_wire_driven(spec: RobotSpec) -> None:

@@ -131,7 +131,7 @@ def system_of(run: Run) -> "System":
     if settings.base_axis:
         spec = replace(spec, base=replace(spec.base, axis=settings.base_axis))
     around = [Water(current=settings.current_m_s)] if settings.water else []
-    return System(build_robot(spec, load_places=[1.0]), around, gravity=settings.gravity_m_s2)
+    return System(build_robot(spec, free=False, load_places=[1.0]), around, gravity=settings.gravity_m_s2)
 
 
 def control_of(system: "System", settings: SimpleNamespace) -> "Control":
