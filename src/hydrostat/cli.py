@@ -57,14 +57,24 @@ def _parser() -> _Parser:
     export = commands.add_parser("export", help="a robot as rigid bodies, for other programs")
     export.add_argument("robot", metavar="ROBOT|FILE.toml")
     export.add_argument("--format", required=True, choices=FORMATS, help="of MuJoCo, or of most others")
-    export.add_argument("--sections", type=int, metavar="N", help="rigid sections of each segment (default: 10 or 1)")
+    export.add_argument(
+        "--sections",
+        type=int,
+        metavar="N",
+        help="rigid sections of each segment; default, for "
+        "each arm: 10, and 1 where it has ten segments or more, or where they are rigid, struts and platforms",
+    )
     export.add_argument(
         "--chain",
         choices=CHAINS,
         help="elastic: two hinges and a slide with springs in each section, for dynamics (default for mjcf); rrp: "
         "revolute, revolute, prismatic, exact for arcs, for kinematics (default for urdf, which has no springs)",
     )
-    export.add_argument("--water", action="store_true", help="in sea water: drag, added mass and lift (mjcf)")
+    export.add_argument(
+        "--water",
+        action="store_true",
+        help="in sea water: drag and buoyancy, without the inertia of added mass, which MuJoCo does not have (mjcf)",
+    )
     export.add_argument("--free-base", action="store_true", help="let the body that carries limbs float")
     export.add_argument("--out", metavar="FILE", help="where to write it (default: standard output)")
 
