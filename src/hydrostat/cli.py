@@ -7,6 +7,7 @@ ours; 2 bad input or a missing extra; 3 diverged or not solved; 130 interrupted.
 import argparse
 import json
 import os
+import re
 import sys
 import tomllib
 import traceback
@@ -133,7 +134,22 @@ def _any_robot(options) -> int:
         value = getattr(options, option, None)
         if value is not None:
             settings[key] = value
+    scenario, spec = find_scenario(options.command), find_robot(options.robot)
+    scenario.check(spec)
+    try:
+        scenario.settings(settings, spec)
+    except InputError as error:
+        raise InputError(_as_typed(str(error))) from None
     return _report(options, options.command, settings, 0)
+
+
+def _as_typed(message: str) -> str:
+    """A message about keys of a scenario, with the options that a user typed in their place."""
+    for option, key in (_LISTS | _PLAIN).items():
+        name = f"--{option.replace('_', '-')}"
+        message = re.sub(rf"`{key}\[(\d+)\]`", lambda m, name=name: f"number {int(m[1]) + 1} of {name}", message)
+        message = message.replace(f"`{key}`", name)
+    return message.replace("water=true", "--water")
 
 
 def _numbers(option: str, text: str) -> list[float]:

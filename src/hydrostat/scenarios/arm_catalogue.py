@@ -1,10 +1,11 @@
 """The scenarios of muscular arms, with their keys."""
 
-from hydrostat.robots.checks import check_hydrostat
+from hydrostat.robots.checks import check_hydrostat, check_oblique
 from hydrostat.robots.specs.octopus_arm import BULK_MODULUS
 from hydrostat.scenarios.base import Key, Scenario
 
 _HYDROSTATS = "muscular arms: robots with [muscles]"
+_OBLIQUE = "muscular arms with oblique muscles: robots with [muscles] and `oblique_deg` above 0"
 
 _WATER_KEYS = (
     Key("drag", True, "", "whether water resists; buoyancy stays"),
@@ -39,8 +40,8 @@ def _muscular(
         name=f"arm-{name}",
         summary=summary,
         robot=robot,
-        accepts=_HYDROSTATS,
-        check_robot=check_hydrostat,
+        accepts=_OBLIQUE if robot == "octopus_arm_oblique" else _HYDROSTATS,
+        check_robot=check_oblique if robot == "octopus_arm_oblique" else check_hydrostat,
         function=f"hydrostat.scenarios.{function}",
         keys=(*keys, step, *_WATER_KEYS),
     )
