@@ -102,6 +102,7 @@ def _add_any_robot(parser: argparse.ArgumentParser, name: str) -> None:
     parser.add_argument("--base-axis", metavar="X,Y,Z", help="where the base points, instead of as in the file")
     parser.add_argument("--water", action="store_true", help="in sea water: buoyancy, and drag on what moves")
     parser.add_argument("--current", metavar="X,Y,Z", help="velocity of that water [m/s]")
+    parser.add_argument("--pieces", type=int, metavar="N", help="pieces that every segment is cut into (default 1)")
     if name == "modes":
         parser.add_argument("--count", type=int, metavar="N", help="how many frequencies (default 6)")
     if name == "drive":
@@ -121,7 +122,7 @@ _LISTS = {
     "base_axis": "base_axis", "current": "current_m_s",
 }  # fmt: skip
 """Options that are numbers with commas between them, and their keys."""
-_PLAIN = {"count": "count", "csv": "csv", "rise": "rise_s", "seconds": "seconds", "dt_ms": "dt_ms"}
+_PLAIN = {"pieces": "pieces", "count": "count", "csv": "csv", "rise": "rise_s", "seconds": "seconds", "dt_ms": "dt_ms"}
 
 
 def _any_robot(options) -> int:

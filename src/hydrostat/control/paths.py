@@ -31,11 +31,13 @@ PAPER_PATHS: dict[str, Curve] = {
 """Lafmejani et al. 2020, equations 26 to 30."""
 
 
-def read_points(path: str, least: int = 1) -> np.ndarray:
-    """The points of a CSV file with three columns x, y, z [m]; a first line of names is allowed.
+def read_points(path: str, least: int = 1, columns: tuple[int, ...] = (3,)) -> np.ndarray:
+    """The points of a CSV file with columns x, y, z [m]; a first line of names is allowed.
 
-    **Arguments:** `least`: how many points there must be.
+    **Arguments:** `least`: how many points there must be; `columns`: how many columns there may be, of 2, x and y, and
+    3; all lines must have as many.
     """
+    words = " or ".join(f"{('two', 'three')[count - 2]} numbers {', '.join('xyz'[:count])}" for count in columns)
     name = f"curve file {shown(path)}"
     try:
         with Path(path).open(newline="", encoding="utf-8") as file:
@@ -46,25 +48,32 @@ def read_points(path: str, least: int = 1) -> np.ndarray:
         raise InputError(f"{name} could not be read: {reason}") from None
     except csv.Error as error:
         raise InputError(f"{name} could not be read as CSV: {error}") from None
-    points = []
+    points: list[tuple[float, ...]] = []
     for index, (number, row) in enumerate(rows):
         try:
-            x, y, z = map(float, row)
+            point = tuple(map(float, row))
         except ValueError:
+            point = ()
+        if len(point) not in columns:
             if index == 0 and not any(_is_number(cell) for cell in row):  # a line of names
                 continue
+            raise InputError(f"line {number} of {name} must be {words}; got {shown(','.join(row))}")
+        if not all(abs(value) <= _FARTHEST for value in point):  # also where one is not a number
             raise InputError(
-                f"line {number} of {name} must be three numbers x, y, z; got {shown(','.join(row))}"
-            ) from None
-        if not all(abs(value) <= _FARTHEST for value in (x, y, z)):  # also where one is not a number
-            raise InputError(
-                f"line {number} of {name} must be three finite numbers of at most {_FARTHEST:g} m; "
+                f"line {number} of {name} must be {words}, finite and of at most {_FARTHEST:g} m; "
                 f"got {shown(','.join(row))}"
             )
-        points.append((x, y, z))
+        if points and len(point) != len(points[0]):
+            raise InputError(
+                f"line {number} of {name} must have {len(points[0])} numbers, as the lines before; "
+                f"got {shown(','.join(row))}"
+            )
+        points.append(point)
     if len(points) < least:
+        coordinates = " or ".join(", ".join("xyz"[:count]) for count in columns)
         raise InputError(
-            f"{name} must hold {'points' if least == 1 else f'at least {least} points'} x, y, z; it holds {len(points)}"
+            f"{name} must hold {'points' if least == 1 else f'at least {least} points'} {coordinates}; "
+            f"it holds {len(points)}"
         )
     return np.array(points)
 

@@ -83,7 +83,7 @@ class Scenario:
     keys: tuple[Key, ...] = ()
     limbed: bool | None = False
     """Whether it is for robots with several limbs on a body, instead of for single arms; None: for both."""
-    check_settings: Callable[[Any, SimpleNamespace], None] = lambda robot, settings: None
+    check_settings: Callable[[Any, SimpleNamespace], Any] = lambda robot, settings: None
     """Raises `InputError` for settings that do not fit the robot, or each other."""
 
     def check(self, robot: AnySpec) -> None:
