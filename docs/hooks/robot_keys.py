@@ -4,6 +4,7 @@ import dataclasses
 import logging
 import re
 
+from hydrostat.robots.limbed import BodySpec, LimbSpec, RingSpec, ShapeSpec
 from hydrostat.robots.spec import (
     BaseSpec,
     LegsSpec,
@@ -26,7 +27,13 @@ _TABLES = {
     "[[mass]]": MassSpec,
     "[legs]": LegsSpec,
     "[muscles]": MusclesSpec,
+    "[body]": BodySpec,
+    "[[body.shape]]": ShapeSpec,
+    "[limbs]": RingSpec,
+    "[[limb]]": LimbSpec,
 }
+_OWN_TABLES = ("shapes", "arm")
+"""Fields of a class that the file has as tables of their own."""
 
 
 def on_page_markdown(markdown: str, page, **_) -> str:
@@ -35,7 +42,7 @@ def on_page_markdown(markdown: str, page, **_) -> str:
         for heading, kind in _TABLES.items():
             section = markdown.split(f"## `{heading}`", 1)[-1].split("\n## ", 1)[0]
             rows = re.findall(r"^\| `(\w+)` \|[^|]*\| ([^|]*) \|", section, re.MULTILINE)
-            written = {key: default.strip().strip("`") for key, default in rows if key != "count"}
+            written = {key: default.strip().strip("`") for key, default in rows if key != "count" or kind is RingSpec}
             for difference in _differences(written, kind):
                 _log.warning("%s, %s: %s", _PAGE, heading, difference)
     return markdown
@@ -45,6 +52,8 @@ def _differences(written: dict[str, str], kind: type) -> list[str]:
     """What the page has wrong, in words."""
     wrong = []
     for field in dataclasses.fields(kind):
+        if field.name in _OWN_TABLES:
+            continue
         default = "required" if field.default is dataclasses.MISSING else _as_toml(field.default)
         if written.pop(field.name, None) != default:
             wrong.append(f"`{field.name}` must stand there with the default `{default}`")
@@ -53,6 +62,8 @@ def _differences(written: dict[str, str], kind: type) -> list[str]:
 
 def _as_toml(value) -> str:
     """A default as the page writes it."""
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, str):
         return f'"{value}"'
     if isinstance(value, tuple):

@@ -7,6 +7,7 @@ ours; 2 bad input or a missing extra; 3 diverged or not solved; 130 interrupted.
 import argparse
 import json
 import os
+import re
 import sys
 import tomllib
 import traceback
@@ -17,7 +18,7 @@ from hydrostat import _terminal as terminal
 from hydrostat._version import __version__
 from hydrostat.errors import InputError, UnsolvedError, shown
 from hydrostat.exporting.request import CHAINS, FORMATS, check_request, default_chain
-from hydrostat.robots.catalogue import ROBOTS, find_arm, find_robot
+from hydrostat.robots.catalogue import ROBOTS, find_robot
 from hydrostat.robots.file import format_robot
 from hydrostat.scenarios.catalogue import SCENARIOS, find_scenario
 
@@ -57,14 +58,24 @@ def _parser() -> _Parser:
     export = commands.add_parser("export", help="a robot as rigid bodies, for other programs")
     export.add_argument("robot", metavar="ROBOT|FILE.toml")
     export.add_argument("--format", required=True, choices=FORMATS, help="of MuJoCo, or of most others")
-    export.add_argument("--sections", type=int, metavar="N", help="rigid sections of each segment (default: 10 or 1)")
+    export.add_argument(
+        "--sections",
+        type=int,
+        metavar="N",
+        help="rigid sections of each segment; default, for "
+        "each arm: 10, and 1 where it has ten segments or more, or where they are rigid, struts and platforms",
+    )
     export.add_argument(
         "--chain",
         choices=CHAINS,
         help="elastic: two hinges and a slide with springs in each section, for dynamics (default for mjcf); rrp: "
         "revolute, revolute, prismatic, exact for arcs, for kinematics (default for urdf, which has no springs)",
     )
-    export.add_argument("--water", action="store_true", help="in sea water: drag, added mass and lift (mjcf)")
+    export.add_argument(
+        "--water",
+        action="store_true",
+        help="in sea water: drag and buoyancy, without the inertia of added mass, which MuJoCo does not have (mjcf)",
+    )
     export.add_argument("--free-base", action="store_true", help="let the body that carries limbs float")
     export.add_argument("--out", metavar="FILE", help="where to write it (default: standard output)")
 
@@ -91,6 +102,7 @@ def _add_any_robot(parser: argparse.ArgumentParser, name: str) -> None:
     parser.add_argument("--base-axis", metavar="X,Y,Z", help="where the base points, instead of as in the file")
     parser.add_argument("--water", action="store_true", help="in sea water: buoyancy, and drag on what moves")
     parser.add_argument("--current", metavar="X,Y,Z", help="velocity of that water [m/s]")
+    parser.add_argument("--pieces", type=int, metavar="N", help="pieces that every segment is cut into (default 1)")
     if name == "modes":
         parser.add_argument("--count", type=int, metavar="N", help="how many frequencies (default 6)")
     if name == "drive":
@@ -110,7 +122,7 @@ _LISTS = {
     "base_axis": "base_axis", "current": "current_m_s",
 }  # fmt: skip
 """Options that are numbers with commas between them, and their keys."""
-_PLAIN = {"count": "count", "csv": "csv", "rise": "rise_s", "seconds": "seconds", "dt_ms": "dt_ms"}
+_PLAIN = {"pieces": "pieces", "count": "count", "csv": "csv", "rise": "rise_s", "seconds": "seconds", "dt_ms": "dt_ms"}
 
 
 def _any_robot(options) -> int:
@@ -123,7 +135,22 @@ def _any_robot(options) -> int:
         value = getattr(options, option, None)
         if value is not None:
             settings[key] = value
+    scenario, spec = find_scenario(options.command), find_robot(options.robot)
+    scenario.check(spec)
+    try:
+        scenario.settings(settings, spec)
+    except InputError as error:
+        raise InputError(_as_typed(str(error))) from None
     return _report(options, options.command, settings, 0)
+
+
+def _as_typed(message: str) -> str:
+    """A message about keys of a scenario, with the options that a user typed in their place."""
+    for option, key in (_LISTS | _PLAIN).items():
+        name = f"--{option.replace('_', '-')}"
+        message = re.sub(rf"`{key}\[(\d+)\]`", lambda m, name=name: f"number {int(m[1]) + 1} of {name}", message)
+        message = message.replace(f"`{key}`", name)
+    return message.replace("water=true", "--water")
 
 
 def _numbers(option: str, text: str) -> list[float]:
@@ -286,7 +313,7 @@ def _new(options) -> int:
     path = Path(options.file)
     if path.suffix != ".toml":
         raise InputError(f"the file must end in .toml; got {shown(options.file)}")
-    _write(path, format_robot(find_arm(options.like)))
+    _write(path, format_robot(find_robot(options.like)))
     return 0
 
 

@@ -17,11 +17,11 @@ class Line(NamedTuple):
     values: list[float]
 
 
-def read_table(path: str, name: str, columns: int, expected: str) -> list[Line]:
+def read_table(path: str, name: str, columns: tuple[int, ...], expected: str) -> list[Line]:
     """The lines of numbers of a CSV file; a first line of names is skipped.
 
-    **Arguments:** `name`: of the file in messages; `columns`: how many numbers a line has; `expected`: the content of a
-    line in words, for messages.
+    **Arguments:** `name`: of the file in messages; `columns`: how many numbers a line may have; `expected`: the content
+    of a line in words, for messages.
     """
     try:
         with Path(path).open(newline="", encoding="utf-8") as file:
@@ -39,7 +39,7 @@ def read_table(path: str, name: str, columns: int, expected: str) -> list[Line]:
             continue
         numbers = [value for value in values if value is not None]
         text = shown(",".join(line))
-        if len(values) != columns or len(numbers) != columns:
+        if len(values) not in columns or len(numbers) != len(values):
             raise InputError(f"line {number} of {name} must be {expected}; got {text}")
         rows.append(Line(number, text, numbers))
     return rows

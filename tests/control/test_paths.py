@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hydrostat.control.paths import PAPER_PATHS, curve_through, distances_to, read_points, smooth_pace
-from hydrostat.errors import InputError
+from hydrostat.errors import InputError, shown
 
 # --- The paper's paths
 
@@ -239,3 +239,27 @@ def test_a_smooth_pace_starts_and_ends_at_rest():
     assert 1.0 - float(smooth_pace(np.array([duration - h]), duration)[0]) == pytest.approx(
         10.0 * (h / duration) ** 3, rel=2e-3
     )
+
+
+def test_points_of_a_file_may_have_two_columns_where_that_is_allowed(tmp_path):
+    file = tmp_path / "way.csv"
+
+    def refusal(text, **options):
+        file.write_text(text)
+        with pytest.raises(InputError) as error:
+            read_points(str(file), **options)
+        assert "\n" not in str(error.value)
+        return str(error.value)
+
+    file.write_text("x,y\n0,0\n0.5, 1\n")
+    np.testing.assert_array_equal(read_points(str(file), columns=(2, 3)), [[0.0, 0.0], [0.5, 1.0]])
+    file.write_text("0,0,1\n0.5,1,2\n")
+    np.testing.assert_array_equal(read_points(str(file), columns=(2, 3)), [[0.0, 0.0, 1.0], [0.5, 1.0, 2.0]])
+    either = "must be two numbers x, y or three numbers x, y, z"
+    assert f"line 1 of curve file {shown(str(file))} {either}; got '1'" in refusal("1\n", columns=(2, 3))
+    assert either in refusal("1,2,3,4\n", columns=(2, 3))
+    assert "line 2" in refusal("0,0\n1,two\n", columns=(2, 3))
+    assert "finite" in refusal("0,nan\n", columns=(2, 3))
+    assert "must have 2 numbers, as the lines before; got '1,2,3'" in refusal("0,0\n1,2,3\n", columns=(2, 3))
+    assert "at least 2 points x, y or x, y, z; it holds 1" in refusal("0,0\n", columns=(2, 3), least=2)
+    assert "must be three numbers x, y, z; got '0,0'" in refusal("0,0\n")

@@ -5,16 +5,21 @@ import datetime
 import json
 import tomllib
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hydrostat.errors import InputError
-from hydrostat.robots import ROBOTS, format_robot, parse_robot, read_robot
+from hydrostat.robots import ROBOTS, LimbedSpec, format_robot, parse_robot, read_robot
 from hydrostat.robots.spec import MassSpec, RobotSpec
+from hydrostat.robots.specs.octopus import octopus
 
 MASSES = (MassSpec(0.5, 0.1), MassSpec(1.0, 0.2, 1e-4))
-TEXT = format_robot(dataclasses.replace(ROBOTS["tentacle_soft"].make(), masses=MASSES))
-TABLE = tomllib.loads(TEXT)
+TEXTS = {
+    "arm": format_robot(dataclasses.replace(ROBOTS["tentacle_soft"].make(), masses=MASSES)),
+    "ring": format_robot(octopus(arms=3, segments=1)),
+    "limbs": format_robot(ROBOTS["squid"].make()),
+}
 
 
 def written(value) -> str:
@@ -42,7 +47,6 @@ def places(value, path=()):
         yield from places(entry, (*path, key))
 
 
-PLACES = list(places(TABLE))
 SCALARS = st.one_of(
     st.sampled_from([float("nan"), float("inf"), -float("inf"), -1, 0, -0.0, 1e308, 5e-324, 10**30, -(10**400), 2**63]),
     st.sampled_from([True, False, "", "bend_x", "soft", "a\nb", "\u2028", "\x00", "0.3", datetime.date(2024, 2, 29)]),
@@ -58,11 +62,12 @@ JUNK = st.recursive(
 
 
 @st.composite
-def wrong_data(draw) -> bytes:
+def wrong_data(draw, text: str) -> bytes:
     """The good robot with entries deleted, replaced by something else, doubled, or added."""
-    table = tomllib.loads(TEXT)
+    table = tomllib.loads(text)
+    known = list(places(table))
     for _ in range(draw(st.integers(1, 3))):
-        *parents, key = draw(st.sampled_from(PLACES))
+        *parents, key = draw(st.sampled_from(known))
         holder = table
         try:
             for parent in parents:
@@ -84,9 +89,9 @@ def wrong_data(draw) -> bytes:
 
 
 @st.composite
-def wrong_text(draw) -> bytes:
+def wrong_text(draw, text: str) -> bytes:
     """The good robot's file cut off, with bytes put in or taken out, or with lines lost or exchanged."""
-    raw = TEXT.encode()
+    raw = text.encode()
     at = draw(st.integers(0, len(raw)))
     match draw(st.sampled_from(["cut", "insert", "overwrite", "lose a line", "swap lines", "noise"])):
         case "cut":
@@ -109,17 +114,20 @@ def wrong_text(draw) -> bytes:
             return draw(st.binary(max_size=200))
 
 
-def test_the_writer_of_this_test_writes_toml():
-    assert tomllib.loads(document(TABLE)) == TABLE
-    assert parse_robot(document(TABLE)) == parse_robot(TEXT)
+@pytest.mark.parametrize("kind", TEXTS)
+def test_the_writer_of_this_test_writes_toml(kind):
+    table = tomllib.loads(TEXTS[kind])
+    assert tomllib.loads(document(table)) == table
+    assert parse_robot(document(table)) == parse_robot(TEXTS[kind])
 
 
-def test_two_hundred_malformed_files(tmp_path):
+@pytest.mark.parametrize("kind", TEXTS)
+def test_two_hundred_malformed_files(tmp_path, kind):
     file = tmp_path / "robot.toml"
     refused, accepted = set(), 0
 
     @settings(max_examples=200)
-    @given(wrong_data() | wrong_text())
+    @given(wrong_data(TEXTS[kind]) | wrong_text(TEXTS[kind]))
     def one(content):
         nonlocal accepted
         file.write_bytes(content)
@@ -134,7 +142,7 @@ def test_two_hundred_malformed_files(tmp_path):
             refused.add(message)
         else:
             # What is accepted is a whole robot, which can be written down and read again.
-            assert isinstance(robot, RobotSpec)
+            assert isinstance(robot, RobotSpec | LimbedSpec)
             assert parse_robot(format_robot(robot)) == robot
             accepted += 1
 

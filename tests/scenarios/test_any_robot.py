@@ -1,6 +1,7 @@
 """statics, modes and drive: what any robot does under weight, tendons, muscles and loads."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hydrostat.errors import InputError
 from hydrostat.robots import ROBOTS, find_robot
 from hydrostat.scenarios import run_scenario
 from hydrostat.scenarios.any_robot import read_commands
-from hydrostat.scenarios.catalogue import find_scenario
+from hydrostat.scenarios.catalogue import SCENARIOS, find_scenario
 
 SEGMENT = """
 [[arm.segment]]
@@ -164,3 +165,53 @@ def test_drive_takes_tensions_from_one_place(tmp_path):
 def test_numbers_of_options_are_refused_in_a_line(capsys):
     assert main(["statics", "tentacle", "--tension", "1,two"]) == 2
     assert "--tension must be numbers with commas between them" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("drive", "tentacle", "--tension", "1,2"),
+            "--tension of tentacle (cylinder, hard wires, decoupled) must be 9",
+        ),
+        (("statics", "tentacle", "--tension", "1,2,3,4,-5,6,7,8,9"), "number 5 of --tension must be a finite number"),
+        (("statics", "octopus_arm", "--activation", "1"), "--activation of octopus arm"),
+        (("statics", "octopus_arm", "--activation", "0,0,0,0,2"), "number 5 of --activation must be"),
+        (("modes", "tentacle", "--load", "1,2"), "--load must be a list of 3 numbers"),
+        (("modes", "tentacle", "--gravity", "1"), "--gravity must be a list of 3 numbers"),
+        (("modes", "tentacle", "--base-axis", "0,0,0"), "--base-axis must be three numbers that are not all zero"),
+        (("modes", "tentacle", "--current", "1,0,0"), "--current is the velocity of water; add --water"),
+        (("modes", "tentacle", "--current", "1,0,nan", "--water"), "number 3 of --current must be a finite number"),
+        (("modes", "tentacle", "--pieces", "0"), "--pieces must be a whole number from 1 to 100; got 0"),
+        (("modes", "octopus", "--pieces", "2"), "--pieces must be 1 for octopus, whose segments have muscles; got 2"),
+        (("modes", "tentacle", "--count", "0"), "--count must be a whole number from 1 to 1000; got 0"),
+        (("drive", "tentacle", "--rise", "0"), "--rise must be a finite number above 0"),
+        (("drive", "tentacle", "--seconds=-1"), "--seconds must be a finite number at least 0"),
+        (("drive", "tentacle", "--dt-ms", "0"), "--dt-ms must be a finite number above 0"),
+        (("drive", "octopus_arm", "--csv", "a.csv"), "--csv gives tensions"),
+        (
+            ("drive", "tentacle", "--csv", "a.csv", "--tension", "1" + ",1" * 8),
+            "from --csv or from --tension, not from",
+        ),
+    ],
+)
+def test_refusals_name_the_option_that_was_typed(arguments, message, capsys, tmp_path):
+    assert main([*arguments, "--out", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert message in said, said
+    assert said.count("\n") == 1
+    assert not any(f"{key}`" in said for key in ("tension_n", "tip_load_n", "gravity_m_s2", "current_m_s", "rise_s"))
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_a_refusal_names_a_robot_that_is_accepted(name):
+    scenario = SCENARIOS[name]
+    scenario.check(find_robot(scenario.robot))
+    for robot in ROBOTS:
+        try:
+            scenario.check(find_robot(robot))
+        except InputError as error:
+            named = set(re.findall(r"(?:such as|runs with) (\w+)", str(error)))
+            assert named or scenario.limbed is None
+            for other in named:
+                scenario.check(find_robot(other))

@@ -73,6 +73,13 @@ def test_points_are_reached_in_a_current_with_muscles_of_wrong_gains(run):
 
 
 @pytest.mark.slow
+def test_a_point_of_the_users_own_is_reached(run):
+    metrics = run("arm-reach-target", target_mm=[150.0, 60.0, 100.0])
+    assert metrics["targets"] == 1
+    assert metrics["error_max_mm"] < 5.0
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name, settings, found",
     [

@@ -8,8 +8,11 @@ import sys
 import pytest
 
 from hydrostat.errors import InputError
+from hydrostat.robots.build import build_robot
 from hydrostat.robots.catalogue import find_robot
+from hydrostat.robots.specs.octopus import octopus
 from hydrostat.scenarios.catalogue import find_scenario
+from hydrostat.system import System
 
 
 def command(scenario, tmp_path, *options):
@@ -129,6 +132,41 @@ def test_bad_input_is_one_line(tmp_path):
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1
     assert "lost_arms" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("scenario", "target", "message"),
+    [
+        ("octopus-forage", [300.0, 0.0, 5.0], "`target_mm` must be x, y, of several targets one after another; got 3"),
+        ("octopus-forage", [100.0, 0.0], "prey 1 of `target_mm` is out of reach: it must lie 200 to 10000 mm"),
+        ("octopus-forage", [400.0, 0.0, 3e4, 0.0], "prey 2 of `target_mm` is out of reach"),
+        ("arm-reach-target", [1.0, 2.0], "`target_mm` must be x, y, z, of several targets one after another; got 2"),
+        ("arm-reach-target", [400.0, 0.0, 0.0], "must be 24 to 360 mm from the arm's base; got 400 mm"),
+        ("arm-reach-target", [100.0, 0.0, 0.0, -50.0, 0.0, 100.0], "target 2 .* before the arm's base; it is 50 mm"),
+    ],
+)
+def test_targets_out_of_reach_are_refused_in_a_line(scenario, target, message):
+    chosen = find_scenario(scenario)
+    with pytest.raises(InputError, match=message) as error:
+        chosen.settings({"target_mm": target}, find_robot(chosen.robot))
+    assert "\n" not in str(error.value)
+
+
+def test_prey_within_an_arm_is_refused():
+    from hydrostat.scenarios.octopus_forage import _check_clear, _prey
+
+    settings = find_scenario("octopus-forage").settings({}, find_robot("octopus"))
+    system = System(build_robot(octopus(segments=2)), [_prey(settings, (0.22, 0.002, 0.0))])
+    with pytest.raises(InputError, match=r"prey 3 of `target_mm` must start clear of the arms; .* into arm 1"):
+        _check_clear(system, 3)
+    _check_clear(System(system.robot, [_prey(settings, (0.3, 0.1, 0.0))]), 3)
+
+
+@pytest.mark.slow
+def test_forages_where_the_user_says(run):
+    metrics = run("octopus-forage", "target_mm=[300, 80]")
+    assert len(metrics["mouth_distance_mm"]) == 1
+    assert metrics["taken_rate"] == 1.0
 
 
 def test_other_robots_are_refused():

@@ -41,8 +41,8 @@ def test_without_mujoco_its_errors_are_null_and_a_note_says_why(tmp_path, monkey
     "scenario, robot, message",
     [
         ("squid-verify", "tentacle", "needs a robot with limbs on a body, such as squid; got tentacle"),
-        ("tentacle-move", "squid", "this scenario needs a single arm; got squid"),
-        ("arm-reach", "squid", "this scenario needs a single arm; got squid"),
+        ("tentacle-move", "squid", "this scenario needs a single arm, such as tentacle; got squid"),
+        ("arm-reach", "squid", "this scenario needs a single arm, such as octopus_arm; got squid"),
         ("tentacle-move", "squid_camera", "needs segments with the modes bend_x, bend_y; got bend_x, bend_y, stretch"),
     ],
 )

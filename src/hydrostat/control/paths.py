@@ -31,21 +31,29 @@ PAPER_PATHS: dict[str, Curve] = {
 """The paths of Lafmejani et al. 2020, equations 26 to 30."""
 
 
-def read_points(path: str, least: int = 1) -> np.ndarray:
-    """The points of a CSV file with three columns x, y, z [m]; a first line of names is allowed.
+def read_points(path: str, least: int = 1, columns: tuple[int, ...] = (3,)) -> np.ndarray:
+    """The points of a CSV file with columns x, y, z [m]; a first line of names is allowed.
 
-    **Arguments:** `least`: how many points there must be.
+    **Arguments:** `least`: how many points there must be; `columns`: how many columns there may be, of 2, x and y, and
+    3; all lines must have as many.
     """
+    words = " or ".join(f"{('two', 'three')[count - 2]} numbers {', '.join('xyz'[:count])}" for count in columns)
     name, points = f"curve file {shown(path)}", []
-    for number, text, values in read_table(path, name, 3, "three numbers x, y, z"):
+    for number, text, values in read_table(path, name, columns, words):
         if not all(abs(value) <= _FARTHEST for value in values):  # also where one is not a number
             raise InputError(
-                f"line {number} of {name} must be three finite numbers of at most {_FARTHEST:g} m; got {text}"
+                f"line {number} of {name} must be {words}, finite and of at most {_FARTHEST:g} m; got {text}"
+            )
+        if points and len(values) != len(points[0]):
+            raise InputError(
+                f"line {number} of {name} must have {len(points[0])} numbers, as the lines before; got {text}"
             )
         points.append(values)
     if len(points) < least:
+        coordinates = " or ".join(", ".join("xyz"[:count]) for count in columns)
         raise InputError(
-            f"{name} must hold {'points' if least == 1 else f'at least {least} points'} x, y, z; it holds {len(points)}"
+            f"{name} must hold {'points' if least == 1 else f'at least {least} points'} {coordinates}; "
+            f"it holds {len(points)}"
         )
     return np.array(points)
 

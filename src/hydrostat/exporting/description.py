@@ -81,6 +81,11 @@ class Chain(ABC):
     names: tuple[str, ...]
     """Prefixes of the joint names of the pieces, base to tip."""
 
+    @property
+    def rigid_sections(self) -> int:
+        """How many rigid sections the whole limb has."""
+        return len(self.names)
+
     @abstractmethod
     def values(self, q: np.ndarray) -> dict[str, float]:
         """The joint values by name, of a configuration (n, k)."""

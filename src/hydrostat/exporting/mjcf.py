@@ -25,8 +25,8 @@ _TOUCH = {"contype": "2", "conaffinity": "1"}
 def write_mjcf(twin: Twin, *, water: bool = False) -> tuple[str, list[str]]:
     """The robot in MJCF, with notes on the properties that are left out.
 
-    **Arguments:** `water`: whether it is in sea water: MuJoCo's ellipsoid model of drag and added mass, and lift as a
-    share of every body's weight.
+    **Arguments:** `water`: whether it is in sea water: drag by MuJoCo's ellipsoid model, and buoyancy as a share of
+    every body's weight. Of added mass that model has the gyroscopic forces, and no resistance to acceleration.
     """
     xml.check(twin)
     _check_depth(twin)

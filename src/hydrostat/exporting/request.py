@@ -42,8 +42,12 @@ def check_chain(spec: AnySpec, sections: int | None, chain: str, free: bool) -> 
         whole("sections", sections, least=1, most=MOST_SECTIONS)
     if free and not isinstance(spec, LimbedSpec):
         raise InputError(f"only a robot with a body can float; {spec.name} is an arm on a fixed base")
-    for arm in _arms(spec):
-        _check_arm(arm, sections, chain)
+    arms = _arms(spec)
+    if sections not in (None, 1) and all(map(is_rigid, arms)):
+        what = "platforms" if arms[0].legs else "struts"
+        raise InputError(f"`sections` must be 1 for {spec.name}: its segments are {what}, rigid pieces; got {sections}")
+    for arm in arms:
+        _check_arm(arm, chain)
 
 
 def is_rigid(spec: RobotSpec) -> bool:
@@ -67,11 +71,8 @@ def _beyond_arcs(spec: RobotSpec) -> str:
     return ""
 
 
-def _check_arm(spec: RobotSpec, sections: int | None, chain: str) -> None:
+def _check_arm(spec: RobotSpec, chain: str) -> None:
     """Refuse an arm that cannot become a chain."""
-    if is_rigid(spec) and sections not in (None, 1):
-        what = "platforms" if spec.legs else "struts"
-        raise InputError(f"`sections` must be 1 for {spec.name}: its segments are {what}, rigid pieces; got {sections}")
     beyond = _beyond_arcs(spec)
     if chain == "rrp" and beyond:
         raise InputError(

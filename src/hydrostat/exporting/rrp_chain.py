@@ -34,6 +34,11 @@ class RrpChain(Chain):
     sections: int
     """Number of sections of one segment."""
 
+    @property
+    def rigid_sections(self) -> int:
+        """How many rigid sections the whole limb has."""
+        return len(self.names) * self.sections
+
     def values(self, q: np.ndarray) -> dict[str, float]:
         """The joint values by name, of a configuration (n, k)."""
         if q.shape != (self.arm.count, self.arm.coordinates):

@@ -29,7 +29,8 @@ def default_sections(spec: RobotSpec) -> int:
 def make_twin(spec: AnySpec, sections: int | None = None, chain: str = "elastic", *, free_base: bool = False) -> Twin:
     """The robot as rigid bodies.
 
-    **Arguments:** `sections`: of each segment; `chain`: `elastic`, for dynamics, or `rrp`, for kinematics; `free_base`:
+    **Arguments:** `sections`: of each segment of every arm, but for struts and platforms, which are rigid: for each arm
+    as `default_sections` when not given; `chain`: `elastic`, for dynamics, or `rrp`, for kinematics; `free_base`:
     whether the body that carries the limbs floats.
     """
     check_chain(spec, sections, chain, free_base)
@@ -42,7 +43,8 @@ def make_twin(spec: AnySpec, sections: int | None = None, chain: str = "elastic"
 
 def _limb(spec: RobotSpec, prefix: str, base: str, sections: int | None, chain: str, limits: Limits) -> Limb:
     """The chain of one arm, of the chosen kind."""
-    count = default_sections(spec) if sections is None else sections
+    # A rigid segment is one section, also on a body that has other limbs with more.
+    count = default_sections(spec) if sections is None or is_rigid(spec) else sections
     if spec.legs is not None:
         return platform_links(spec, prefix, base)
     if chain == "rrp":

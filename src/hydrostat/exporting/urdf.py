@@ -1,7 +1,8 @@
 """URDF, a format that most programs for rigid robots read.
 
 A link has one joint there, so a link of ours with several joints becomes a chain, whose first links have a millionth of
-the mass: engines want every moving link to have some.
+the mass: engines want every moving link to have some. They want moments of inertia too that are not all but zero, and
+those of a thin link are raised to `LEAST_INERTIA`.
 """
 
 from xml.etree import ElementTree as ET
@@ -14,6 +15,8 @@ from hydrostat.exporting.solids import Solid, together
 from hydrostat.exporting.xml import number, numbers
 
 _SHARE = 1e-6  # of the mass, for each link that is there for a joint alone
+LEAST_INERTIA = 1e-13
+"""Least principal moment of inertia of a link with mass [kg m^2]: MuJoCo refuses what is below 1e-14."""
 _EFFORT = 1e3  # N m or N, assumed: the format wants one
 _SPEED = 1e2  # rad/s or m/s, assumed
 
@@ -77,7 +80,7 @@ def _body(root: ET.Element, name: str, solid: Solid | None, shapes: tuple[Shape,
     element = ET.SubElement(root, "link", name=name)
     inertial = ET.SubElement(element, "inertial")
     centre, mass, inertia = (np.zeros(3), 0.0, np.zeros((3, 3))) if solid is None else (
-        solid.centre, solid.mass, solid.inertia
+        solid.centre, solid.mass, _raised(solid.inertia)
     )  # fmt: skip
     ET.SubElement(inertial, "origin", xyz=numbers(centre), rpy="0 0 0")
     ET.SubElement(inertial, "mass", value=number(mass))
@@ -86,6 +89,12 @@ def _body(root: ET.Element, name: str, solid: Solid | None, shapes: tuple[Shape,
     for shape in shapes:
         for what in ("visual", "collision"):
             _add_shape(element, what, shape)
+
+
+def _raised(inertia: np.ndarray) -> np.ndarray:
+    """The tensor of inertia with all moments raised alike, so that the least one is `LEAST_INERTIA`."""
+    missing = LEAST_INERTIA - float(np.linalg.eigvalsh(inertia).min())
+    return inertia + missing * np.eye(3) if missing > 0.0 else inertia
 
 
 def _add_shape(link: ET.Element, what: str, shape: Shape) -> None:

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from hydrostat.errors import InputError
+from hydrostat.errors import InputError, listed
 from hydrostat.exporting.description import Twin
 from hydrostat.exporting.solids import together
 
@@ -41,9 +41,11 @@ def check(twin: Twin) -> None:
 
 
 def text(root: ET.Element, twin: Twin, left_out: Iterable[str]) -> str:
-    """The document, with a comment above it for each property that is left out."""
+    """The document, with comments above it: the rigid sections of each arm, and each property that is left out."""
     ET.indent(root)
     lines = ["<?xml version='1.0' encoding='utf-8'?>", f"<!-- {_plain(twin.name)}, written by hydrostat -->"]
+    counts = listed(f"{chain.name} {chain.rigid_sections}" for chain in twin.chains)
+    lines.append(f"<!-- {_plain(f'rigid sections of each arm: {counts}')} -->")
     lines += [f"<!-- {_plain(sentence)} -->" for sentence in left_out]
     return "\n".join([*lines, ET.tostring(root, encoding="unicode")]) + "\n"
 

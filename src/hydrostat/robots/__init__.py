@@ -43,7 +43,11 @@ __all__ = [
 
 
 def load(name_or_file: str, **options) -> "Robot":
-    """The robot of a name, as `hydrostat list` has them, or of a TOML file; its body is fixed unless `free` is True."""
+    """The robot of a name, as `hydrostat list` has them, or of a TOML file.
+
+    **Arguments:** `options`: as those of `build_robot`; `free` says whether the body moves by the forces on it, which
+    else is as the file says, and fixed without a word about it.
+    """
     from hydrostat.robots.build import build_robot
 
     return build_robot(find_robot(name_or_file), **options)

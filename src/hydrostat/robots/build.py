@@ -46,10 +46,10 @@ def build_robot(
 ) -> Robot:
     """The robot that a specification describes.
 
-    **Arguments:** `free`: whether its body, or the base of a single arm, moves by the forces on it (False when not
-    given); `base_mass` [kg], `base_inertia` [kg m^2]: of the free base of a single arm, a body with limbs has its own;
-    `arms`: which limbs are there, by their numbers from 0, all when not given; `options`: of each arm's model, as those
-    of `build_arm`.
+    **Arguments:** `free`: whether its body, or the base of a single arm, moves by the forces on it; when not given, a
+    body does if its specification says so, and a single arm's base does not; `base_mass` [kg], `base_inertia`
+    [kg m^2]: of the free base of a single arm, a body with limbs has its own; `arms`: which limbs are there, by their
+    numbers from 0, all when not given; `options`: of each arm's model, as those of `build_arm`.
     """
     # A specification is plain numbers, and what is made of it is not part of what may be traced around it.
     with jax.ensure_compile_time_eval():
@@ -70,7 +70,7 @@ def _built(spec: AnySpec, free: bool | None, base_mass: float, base_inertia: flo
     T_spec_body = SE3(jnp.eye(3), jnp.asarray(spec.body.centre))
     T_world_body = base_pose(spec.base) @ T_spec_body
     mounts = [T_spec_body.inverse() @ base_pose(limb.arm.base) for limb in limbs]
-    inertia = _body_inertia(spec) if free else None
+    inertia = _body_inertia(spec) if (spec.body.free if free is None else free) else None
     body = _body_shape(spec)
     common: dict = {"gravity": jnp.asarray(GRAVITY), "base_inertia": inertia, "body": body, "names": names}
     if spec.odd_limb() is None:

@@ -5,14 +5,13 @@ import math
 from hydrostat.errors import InputError, listed
 from hydrostat.robots.limbed import LimbedSpec
 from hydrostat.robots.spec import RobotSpec
+from hydrostat.robots.specs.squid import squid
 
 
 def check_platforms(spec: RobotSpec) -> None:
     """Refuse a robot that is not a chain of platforms."""
     if spec.legs is None:
-        raise InputError(
-            f"this scenario needs a chain of platforms, such as stewart_arm; got {spec.name} without [legs]"
-        )
+        raise InputError(f"this scenario needs a chain of platforms; got {spec.name} without [legs]")
 
 
 def check_continuum(spec: RobotSpec) -> None:
@@ -26,7 +25,14 @@ def check_continuum(spec: RobotSpec) -> None:
 def check_hydrostat(spec: RobotSpec) -> None:
     """Refuse an arm without muscles."""
     if spec.muscles is None:
-        raise InputError(f"this scenario needs a muscular arm, such as octopus_arm; got {spec.name} without [muscles]")
+        raise InputError(f"this scenario needs a muscular arm; got {spec.name} without [muscles]")
+
+
+def check_oblique(spec: RobotSpec) -> None:
+    """Refuse an arm without oblique muscles."""
+    check_hydrostat(spec)
+    if spec.muscles is not None and not spec.muscles.oblique_deg:
+        raise InputError(f"this scenario needs an arm with oblique muscles; got {spec.name} with `oblique_deg` 0")
 
 
 def check_limbs_of_arcs(spec: LimbedSpec) -> None:
@@ -43,8 +49,9 @@ def check_limbs_of_arcs(spec: LimbedSpec) -> None:
 
 def check_squid(spec: LimbedSpec) -> None:
     """Refuse any robot but the squid, whose limbs have their own tasks."""
-    if spec.name != "squid":
-        raise InputError(f"this scenario needs the squid; got {spec.name}")
+    if spec != squid():
+        own = "; it is another robot of that name" if spec.name == "squid" else ""
+        raise InputError(f"this scenario needs squid as it is built in, without changes; got {spec.name}{own}")
 
 
 def check_wire_driven(spec: RobotSpec) -> None:
@@ -75,7 +82,11 @@ def check_wire_driven(spec: RobotSpec) -> None:
 def check_octopus(spec: LimbedSpec) -> None:
     """Refuse a robot that has not equal muscular arms on its body."""
     for limb in spec.limbs:
-        check_hydrostat(limb.arm)
+        if limb.arm.muscles is None:
+            raise InputError(
+                f"this scenario needs equal muscular arms on a body; got {spec.name}, whose {limb.name} is without "
+                f"[muscles]"
+            )
     odd = spec.odd_limb()
     if odd is not None:
         raise InputError(f"this scenario needs equal arms; {odd.name} differs from {spec.limbs[0].name}")

@@ -1,4 +1,4 @@
-"""Robot files: TOML in, TOML out."""
+"""Robot files: TOML in; `file_text` has TOML out."""
 
 import dataclasses
 import tomllib
@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from hydrostat.errors import InputError, listed, shown, whole
+from hydrostat.robots.file_text import format_robot
+from hydrostat.robots.limbed import AnySpec, BodySpec, LimbedSpec, LimbSpec, RingSpec, ShapeSpec
 from hydrostat.robots.spec import (
     BaseSpec,
     LegsSpec,
@@ -18,12 +20,20 @@ from hydrostat.robots.spec import (
     TendonSpec,
 )
 
-_TOP = ("name", "notes", "base", "arm", "material", "mass", "tendon", "motor", "legs", "muscles")
+__all__ = ["format_robot", "parse_robot", "read_robot"]
+
+_PARTS = {"material": MaterialSpec, "motor": MotorSpec, "legs": LegsSpec, "muscles": MusclesSpec}
+"""Tables of an arm."""
+_LISTS = {"mass": ("masses", MassSpec), "tendon": ("tendons", TendonSpec)}
+"""Arrays of tables of an arm, and what its specification calls them."""
+_OF_LIMBS = ("body", "limbs", "limb")
+_TOP = ("name", "notes", "base", "arm", *_PARTS, *_LISTS, *_OF_LIMBS)
+_OF_LIMB = ("name", "role", "most_bend_deg", "length_range")
 _LARGEST_FILE = 1_000_000  # bytes
 _START = "`hydrostat new FILE.toml` writes one to start from"
 
 
-def read_robot(path: str | Path) -> RobotSpec:
+def read_robot(path: str | Path) -> AnySpec:
     """The robot that a TOML file describes; a message about a fault names the file and the place in it."""
     path = Path(path)
     try:
@@ -42,8 +52,8 @@ def read_robot(path: str | Path) -> RobotSpec:
         raise InputError(f"robot file {shown(str(path))}: {error}") from None
 
 
-def parse_robot(text: str) -> RobotSpec:
-    """The robot that a TOML text describes."""
+def parse_robot(text: str) -> AnySpec:
+    """The robot that a TOML text describes: one arm, or a body with limbs."""
     if not text.strip():
         raise InputError(f"it must hold at least one [[arm.segment]]; it is empty; {_START}")
     try:
@@ -51,43 +61,116 @@ def parse_robot(text: str) -> RobotSpec:
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
         raise InputError(f"it must be valid TOML; {' '.join(str(error).split())[:120]}") from None
     _known(table, _TOP, "the file")
+    own: dict = {"notes": _notes(table, "")}
+    if "base" in table:
+        own["base"] = _build(BaseSpec, table["base"], "[base]")
+    if any(key in table for key in _OF_LIMBS):
+        return _limbed(table, own)
+    return RobotSpec(name=table.get("name", "my arm"), **own, **_top_arm(table))
+
+
+def _top_arm(table: dict) -> dict:
+    """What the tables at the top of a file say of its arm."""
     arm = _table(table.get("arm", {}), "[arm]")
     _known(arm, ("segment",), "[arm]")
-    segments = _tables(arm.get("segment", []), "[[arm.segment]]")
-    if not segments:
-        raise InputError(f"it must hold at least one [[arm.segment]]; it has none; {_START}")
-    parts: dict = {"name": table.get("name", "my arm"), "segments": _segments(segments)}
-    for key, kind in (
-        ("base", BaseSpec),
-        ("material", MaterialSpec),
-        ("motor", MotorSpec),
-        ("legs", LegsSpec),
-        ("muscles", MusclesSpec),
-    ):
+    return _arm_parts(table, arm.get("segment", []), "arm.segment", "", "")
+
+
+def _arm_parts(table: dict, segments: object, of_segment: str, prefix: str, within: str) -> dict:
+    """What tables say of one arm, as the fields of its specification.
+
+    **Arguments:** `table`: that holds them; `segments`: those of its segments, and `of_segment`: how the file calls
+    them; `prefix`: before the names of the other tables; `within`: what they are in, for messages.
+    """
+    entries = _tables(segments, f"[[{of_segment}]]{within}")
+    if not entries:
+        raise InputError(f"it must hold at least one [[{of_segment}]]{within}; it has none; {_START}")
+    parts: dict = {"segments": _segments(entries, of_segment, within)}
+    for key, kind in _PARTS.items():
         if key in table:
-            parts[key] = _build(kind, table[key], f"[{key}]")
-    for key, name, kind in (("mass", "masses", MassSpec), ("tendon", "tendons", TendonSpec)):
-        entries = _tables(table.get(key, []), f"[[{key}]]")
-        parts[name] = tuple(_build(kind, entry, f"[[{key}]] {i}") for i, entry in enumerate(entries, 1))
-    if "notes" in table:
-        if not isinstance(table["notes"], str):
-            raise InputError(f"`notes` must be text; got {shown(table['notes'])}")
-        parts["notes"] = table["notes"]
-    return RobotSpec(**parts)
+            parts[key] = _build(kind, table[key], f"[{prefix}{key}]{within}")
+    for key, (name, kind) in _LISTS.items():
+        entries = _tables(table.get(key, []), f"[[{prefix}{key}]]{within}")
+        parts[name] = tuple(_build(kind, entry, f"[[{prefix}{key}]] {i}{within}") for i, entry in enumerate(entries, 1))
+    return parts
 
 
-def _segments(tables: list) -> tuple[SegmentSpec, ...]:
+def _limbed(table: dict, own: dict) -> LimbedSpec:
+    """A body with its limbs: equal ones of [limbs], whose arm the tables at the top describe, and those of [[limb]]."""
+    for key in ("limbs", "limb"):
+        if "body" not in table and key in table:
+            raise InputError(f"[body] is missing; a file with {'[limbs]' if key == 'limbs' else '[[limb]]'} needs it")
+    body = dict(_table(table["body"], "[body]"))
+    _known(body, ("volume", "free", "shape"), "[body]")
+    shapes = _tables(body.pop("shape", []), "[[body.shape]]")
+    body["shapes"] = tuple(_build(ShapeSpec, shape, f"[[body.shape]] {i}") for i, shape in enumerate(shapes, 1))
+    whole_body = _build(BodySpec, body, "[body]")
+    limbs: list[LimbSpec] = []
+    if "limbs" in table:
+        limbs += _equal_limbs(table)
+    else:
+        for key in ("arm", *_PARTS, *_LISTS):
+            if key in table and key != "material":
+                raise InputError(f"`{key}` at the top of the file is that of the limbs of [limbs]; there is no [limbs]")
+    for i, entry in enumerate(_tables(table.get("limb", []), "[[limb]]"), 1):
+        limbs.append(_limb(entry, table, i))
+    if not limbs:
+        raise InputError("a [body] must carry limbs: add [limbs] for equal ones, or [[limb]] for each; it has none")
+    return LimbedSpec(name=table.get("name", "my robot"), body=whole_body, limbs=tuple(limbs), **own)
+
+
+def _equal_limbs(table: dict) -> tuple[LimbSpec, ...]:
+    """The limbs of [limbs]."""
+    entries = dict(_table(table["limbs"], "[limbs]"))
+    notes = _notes(entries, " in [limbs]")
+    entries.pop("notes", None)
+    ring = _build(RingSpec, entries, "[limbs]", ("notes",))
+    arm = RobotSpec(name=ring.name, notes=notes, **_top_arm(table))
+    try:
+        return ring.limbs(arm)
+    except InputError as error:
+        raise InputError(f"{error} in [limbs]") from None
+
+
+def _limb(entry: object, top: dict, number: int) -> LimbSpec:
+    """One limb of [[limb]]; it is of the material at the top where it has none of its own."""
+    where, within = f"[[limb]] {number}", f" of [[limb]] {number}"
+    table = dict(_table(entry, where))
+    _known(table, (*_OF_LIMB, "notes", "base", "segment", *_PARTS, *_LISTS), where)
+    if "name" not in table:
+        raise InputError(f"`name` is missing in {where}")
+    parts = {"material": top["material"]} if "material" in top else {}
+    fields = _arm_parts(parts | table, table.get("segment", []), "limb.segment", "limb.", within)
+    fields["notes"] = _notes(table, f" in {where}")
+    if "base" in table:
+        fields["base"] = _build(BaseSpec, table["base"], f"[limb.base]{within}")
+    own = _with_tuples({key: table[key] for key in _OF_LIMB if key in table})
+    try:
+        return LimbSpec(arm=RobotSpec(name=table["name"], **fields), **own)
+    except InputError as error:
+        raise InputError(f"{error} in {where}") from None
+
+
+def _notes(table: dict, where: str) -> str:
+    """Where the numbers come from: any text."""
+    notes = table.get("notes", "")
+    if not isinstance(notes, str):
+        raise InputError(f"`notes` must be text; got {shown(notes)}{where}")
+    return notes
+
+
+def _segments(tables: list, of_segment: str, within: str) -> tuple[SegmentSpec, ...]:
     """The segments; a table with `count` is cut into that number of pieces."""
     segments = []
     for index, entry in enumerate(tables, 1):
-        where = f"[[arm.segment]] {index}"
+        where = f"[[{of_segment}]] {index}{within}"
         table = dict(_table(entry, where))
         count = table.pop("count", 1)
         try:
             whole("count", count, least=1, most=1000)
         except InputError as error:
             raise InputError(f"{error} in {where}") from None
-        whole_segment = _build(SegmentSpec, table, where)
+        whole_segment = _build(SegmentSpec, table, where, ("count",))
         try:
             segments += whole_segment.pieces(count)
         except InputError as error:
@@ -95,12 +178,15 @@ def _segments(tables: list) -> tuple[SegmentSpec, ...]:
     return tuple(segments)
 
 
-def _build(kind: type, table: object, where: str) -> Any:
-    """One part of the robot from its table."""
+def _build(kind: type, table: object, where: str, more: tuple[str, ...] = ()) -> Any:
+    """One part of the robot from its table.
+
+    **Arguments:** `more`: keys that the table may have besides, which have been taken out.
+    """
     entries = _table(table, where)
     fields = dataclasses.fields(kind)
-    optional = ("count",) if kind is SegmentSpec else ()
-    _known(entries, tuple(field.name for field in fields) + optional, where)
+    names = tuple(field.name for field in fields)
+    _known(entries, names, where, more)
     missing = [f.name for f in fields if f.default is dataclasses.MISSING and f.name not in entries]
     if missing:
         raise InputError(f"`{missing[0]}` is missing in {where}")
@@ -126,118 +212,8 @@ def _tables(value: object, where: str) -> list:
     return value
 
 
-def _known(table: dict, names: tuple[str, ...], where: str):
+def _known(table: dict, names: tuple[str, ...], where: str, more: tuple[str, ...] = ()):
     """Refuse an unknown key: it is a slip, and its value would silently not count."""
     for key in table:
         if key not in names:
-            raise InputError(f"unknown key {shown(key)} in {where}; known are {listed(names)}")
-
-
-def format_robot(spec: RobotSpec) -> str:
-    """The robot as a commented TOML text that `parse_robot` reads back to the same robot."""
-    lines = [
-        "# A robot for hydrostat. SI units; angles in the units their names say.",
-        "# hydrostat run SCENARIO --robot THIS_FILE; hydrostat list says which scenarios accept it.",
-        f"name = {_string(spec.name)}",
-    ]
-    if spec.notes:
-        lines.append(f"notes = {_string(spec.notes)}")
-    lines += ["", "[base]", *_entries(spec.base, {
-        "position": "m", "axis": "where the straight arm points", "roll_deg": "turn about that axis"})]  # fmt: skip
-    comments = {
-        "length": "m; with `count = 20` the segment is cut into 20, taper, preshape and friction shared",
-        "radius": "m, of the body at base and tip",
-        "modes": "of bend_x, bend_y, twist, shear_x, shear_y, stretch",
-        "friction": "N m s, of the structure: torque per rate of the bend angle; viscosity comes on top",
-        "preshape_deg": "bend of the unloaded segment about x and about y",
-        "disc_radius": "m, of the discs that guide tendons outside the body; left out where tendons run inside it",
-    }
-    if spec.legs:
-        comments = {"length": "m, distance of the plates at rest", "radius": "m, of the lower and the upper ring"}
-    for segment in spec.segments:
-        entries = _entries(segment, comments)
-        lines += ["", "[[arm.segment]]", *(entries[:2] if spec.legs else entries)]
-        comments = {}
-    units = {"youngs_modulus": "Pa", "density": "kg/m^3", "viscosity": "Pa s"}
-    lines += ["", "[material]", *_entries(spec.material, units)]
-    comments = {
-        "place": "along the arm at rest, from 0 at the base to 1 at the tip",
-        "mass": "kg",
-        "inertia": "kg m^2, about every axis",
-    }
-    for mass in spec.masses:
-        lines += ["", "[[mass]]", *_entries(mass, comments)]
-        comments = {}
-    comments = {
-        "azimuth_deg": "in the cross-section, from +x towards +y",
-        "offset": "m from the axis, at the first and the last point, or at every boundary of segments passed",
-        "ends_at_segment": "counted from 1, after any `count`",
-        "starts_at_segment": "1: passes through all segments before; same as ends_at_segment: acts on its own alone",
-        "kind": "hard: guided all along; soft: straight from disc to disc",
-        "bays": "between discs, per segment; counts for soft wires",
-        "turn_deg": "by how much it winds round the axis from its first to its last point",
-    }
-    for tendon in spec.tendons:
-        lines += ["", "[[tendon]]", *_entries(tendon, comments)]
-        comments = {}
-    if spec.motor:
-        units = {
-            "screw_pitch": "m of wire per turn",
-            "max_speed": "m/s of the wire",
-            "max_acceleration": "m/s^2",
-            "max_jerk": "m/s^3, in S-curves",
-            "max_pulse_rate": "1/s",
-        }
-        lines += ["", "[motor]", *_entries(spec.motor, units)]
-    if spec.muscles:
-        comments = {
-            "stress": "Pa, largest active stress at the rest length",
-            "stiffness": "Pa per relative length: the active stress falls as a muscle shortens",
-            "segments": "strut: straight pieces, as Kang's; strain: arcs",
-            "offset": "of the longitudinal muscles from the axis, over the radius",
-            "oblique_deg": "winding of oblique muscles over a segment; 0: none; they need the mode twist",
-            "fastest": "1/s, lengths per second at which a shortening muscle has no force left; 0: never",
-            "activation_time": "s, lag between command and activation",
-            "bend_limit_deg": "bend of a segment from where it stiffens",
-        }
-        lines += ["", "[muscles]", *_entries(spec.muscles, comments)]
-    if spec.legs:
-        comments = {
-            "lower_azimuths_deg": "of the six legs' joints on every lower plate, from +x towards +y",
-            "upper_azimuths_deg": "of the same legs' joints on the upper plate",
-            "length_range": "shortest and longest length of a leg, over that at rest",
-            "max_stroke": "m, by which a leg can be longer or shorter than at rest",
-            "max_rate": "m/s",
-            "max_force": "N",
-            "leg_mass": "kg, of one leg: half of it counts with either plate",
-            "plate_thickness": "m; discs of the material above",
-        }
-        lines += ["", "[legs]", *_entries(spec.legs, comments)]
-    return "\n".join(lines) + "\n"
-
-
-def _entries(part, comments: dict[str, str]) -> list[str]:
-    """A dataclass as lines `key = value  # comment`; TOML has no word for None, which is left out."""
-    lines = []
-    for field in dataclasses.fields(part):
-        value = getattr(part, field.name)
-        if value is None:
-            continue
-        line = f"{field.name} = {_value(value)}"
-        lines.append(f"{line:<40} # {comments[field.name]}" if field.name in comments else line)
-    return lines
-
-
-def _value(value) -> str:
-    """A value in TOML."""
-    if isinstance(value, str):
-        return _string(value)
-    if isinstance(value, tuple):
-        return "[" + ", ".join(_value(entry) for entry in value) + "]"
-    return repr(value)
-
-
-def _string(value: str) -> str:
-    """A string in TOML, on one line."""
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped) + '"'
+            raise InputError(f"unknown key {shown(key)} in {where}; known are {listed((*names, *more))}")

@@ -1,6 +1,6 @@
 """The specification of a robot with several limbs on one rigid body; nothing here needs JAX.
 
-A limb is a robot of one arm whose base is in the body's frame. The body's frame has z forwards, along the limbs.
+A limb is a robot of one arm whose base is in the body's frame.
 """
 
 import math
@@ -31,17 +31,31 @@ class ShapeSpec:
     """Position of the centre in the body's frame [m]."""
     mass: float
     """Mass [kg]."""
+    moments: tuple[float, ...] | None = None
+    """Moments of inertia about the shape's own x, y and z [kg m^2]; None for those of even density."""
 
     def __post_init__(self):
         errors.text("name", self.name)
         errors.choice("kind", self.kind, tuple(SHAPES))
-        errors.numbers("size", self.size, len(SHAPES[self.kind]), **SIZE)
-        errors.numbers("position", self.position, 3, least=-1e3, most=1e3)
-        errors.number("mass", self.mass, **MASS)
+        checked = {
+            "size": errors.numbers("size", self.size, len(SHAPES[self.kind]), **SIZE),
+            "position": errors.numbers("position", self.position, 3, least=-1e3, most=1e3),
+            "mass": errors.number("mass", self.mass, **MASS),
+        }
+        if self.moments is not None:
+            checked["moments"] = errors.numbers("moments", self.moments, 3, least=0.0, most=1e6)
+            if 2.0 * max(checked["moments"]) > sum(checked["moments"]) * (1.0 + 1e-9):
+                raise InputError(
+                    f"`moments` must be those of a solid, none above the sum of the others; got {shown(self.moments)}"
+                )
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
 
     @property
     def inertia(self) -> np.ndarray:
-        """Moments of inertia about its own x, y and z [kg m^2], of even density."""
+        """Moments of inertia about its own x, y and z [kg m^2]: those given, else of even density."""
+        if self.moments is not None:
+            return np.array(self.moments)
         if self.kind == "sphere":
             return np.full(3, 0.4 * self.mass * self.size[0] ** 2)
         if self.kind == "box":
@@ -67,11 +81,15 @@ class BodySpec:
     shapes: tuple[ShapeSpec, ...]
     volume: float
     """Volume of the displaced water [m^3]; less than that of the shapes where the body floods."""
+    free: bool = False
+    """Whether the body moves by the forces on it, unless the caller that builds the robot says otherwise."""
 
     def __post_init__(self):
+        if not isinstance(self.free, bool):
+            raise InputError(f"`free` must be true or false; got {shown(self.free)}")
         if not self.shapes:
             raise InputError("a body must have at least one shape; got none")
-        errors.number("volume", self.volume, least=0.0, most=1e6)
+        object.__setattr__(self, "volume", errors.number("volume", self.volume, least=0.0, most=1e6))
         if not self.mass > 0.0:
             raise InputError(f"a body must have a mass; got {self.mass:g} kg")
 
@@ -113,10 +131,63 @@ class LimbSpec:
     def __post_init__(self):
         errors.text("name", self.name)
         errors.choice("role", self.role, ROLES)
-        errors.number("most_bend_deg", self.most_bend_deg, above=0.0, most=720.0)
+        most = errors.number("most_bend_deg", self.most_bend_deg, above=0.0, most=720.0)
         low, high = errors.numbers("length_range", self.length_range, 2, above=0.0, most=100.0)
         if not low <= 1.0 <= high:
             raise InputError(f"`length_range` must hold 1, the length at rest; got {low:g} to {high:g}")
+        object.__setattr__(self, "most_bend_deg", most)
+        object.__setattr__(self, "length_range", (low, high))
+
+
+@dataclass(frozen=True)
+class RingSpec:
+    """Equal limbs, evenly around the z axis of their body: the first one in the plane of x and z, on the side of +x."""
+
+    count: int
+    """How many."""
+    ring_radius: float
+    """Of the circle of their bases [m]."""
+    height: float = 0.0
+    """Of that circle's plane along the body's z [m]."""
+    pitch_deg: float = 0.0
+    """By how much limbs point from straight outwards towards the body's -z [deg]; -90: along its z."""
+    name: str = "arm"
+    """Of each limb, its number from 1 behind it."""
+    role: str = "tool"
+    most_bend_deg: float = 90.0
+    length_range: tuple[float, ...] = (0.5, 2.0)
+
+    def __post_init__(self):
+        errors.whole("count", self.count, least=1, most=_MOST_LIMBS)
+        errors.text("name", self.name)
+        checked = {
+            "ring_radius": errors.number("ring_radius", self.ring_radius, least=0.0, most=1e3),
+            "height": errors.number("height", self.height, least=-1e3, most=1e3),
+            "pitch_deg": errors.number("pitch_deg", self.pitch_deg, least=-90.0, most=90.0),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    def mount(self, index: int) -> BaseSpec:
+        """Where a limb, by its number from 0, sits in the body's frame; its local x points to the body's -z side."""
+        yaw, pitch = 2.0 * math.pi * index / self.count, math.radians(self.pitch_deg)
+        position = (self.ring_radius * math.cos(yaw), self.ring_radius * math.sin(yaw), self.height)
+        axis = (math.cos(pitch) * math.cos(yaw), math.cos(pitch) * math.sin(yaw), -math.sin(pitch))
+        return BaseSpec(position, axis, math.degrees(yaw))
+
+    def limbs(self, arm: RobotSpec) -> tuple[LimbSpec, ...]:
+        """The limbs, each with an arm like the given one."""
+        names = [f"{self.name} {index + 1}" for index in range(self.count)]
+        return tuple(
+            LimbSpec(
+                name,
+                replace(arm, name=name, base=self.mount(index)),
+                self.role,
+                self.most_bend_deg,
+                self.length_range,
+            )
+            for index, name in enumerate(names)
+        )
 
 
 @dataclass(frozen=True)
@@ -147,10 +218,22 @@ class LimbedSpec:
         raise InputError(f"limb must be one of {listed(limb.name for limb in self.limbs)}; got {shown(name)}")
 
     def odd_limb(self) -> LimbSpec | None:
-        """The first limb whose arm differs from that of limb 1 in more than name and mount; None where all are
+        """The first limb whose arm differs from that of limb 1 in more than name, mount and notes; None where all are
         equal."""
         first = self.limbs[0].arm
-        return next((limb for limb in self.limbs if replace(limb.arm, name=first.name, base=first.base) != first), None)
+        own = {"name": first.name, "base": first.base, "notes": first.notes}
+        return next((limb for limb in self.limbs if replace(limb.arm, **own) != first), None)
+
+    def ring(self) -> RingSpec | None:
+        """The ring whose limbs are exactly those of the robot; None where its limbs are not such a ring."""
+        first, name = self.limbs[0], self.limbs[0].name.rsplit(" ", 1)[0]
+        (x, _, height), axis = first.arm.base.position, first.arm.base.axis
+        pitch = round(math.degrees(math.atan2(-axis[2], axis[0])), 9)
+        if not (name.strip() and 0.0 <= x <= 1e3 and abs(height) <= 1e3 and abs(pitch) <= 90.0):
+            return None
+        limits = (first.role, first.most_bend_deg, first.length_range)
+        ring = RingSpec(len(self.limbs), x, height, pitch, name, *limits)
+        return ring if ring.limbs(first.arm) == self.limbs else None
 
     def cut(self, pieces: int) -> "LimbedSpec":
         """The same robot with every segment of its limbs as a chain of equal pieces."""

@@ -37,6 +37,8 @@ COMMON = (
     Key("current_m_s", (0.0, 0.0, 0.0), "m/s", "velocity of that water, x, y, z", least=-1e3, most=1e3),
     Key("base_axis", (), "", "where the base points instead of where the robot's file says, x, y, z", least=-1e6,
         most=1e6, most_entries=3),
+    Key("pieces", 1, "", "equal pieces that every segment is cut into, so that it can bend unevenly", least=1,
+        most=100),
 )  # fmt: skip
 
 
@@ -70,6 +72,8 @@ def check_inputs(spec: AnySpec, settings: SimpleNamespace) -> None:
         raise InputError(f"`activation` of {spec.name} must be {have}; got {len(settings.activation)}")
     if settings.base_axis and (len(settings.base_axis) != 3 or not any(settings.base_axis)):
         raise InputError(f"`base_axis` must be three numbers that are not all zero; got {list(settings.base_axis)}")
+    if settings.pieces > 1 and any(arm.muscles is not None for arm in arms_of(spec)):
+        raise InputError(f"`pieces` must be 1 for {spec.name}, whose segments have muscles; got {settings.pieces}")
     if any(settings.current_m_s) and not settings.water:
         raise InputError("`current_m_s` is the velocity of water; add water=true")
 
@@ -130,8 +134,10 @@ def system_of(run: Run) -> "System":
     settings, spec = run.settings, run.whole
     if settings.base_axis:
         spec = replace(spec, base=replace(spec.base, axis=settings.base_axis))
+    if settings.pieces > 1:
+        spec = spec.cut(settings.pieces)
     around = [Water(current=settings.current_m_s)] if settings.water else []
-    return System(build_robot(spec, load_places=[1.0]), around, gravity=settings.gravity_m_s2)
+    return System(build_robot(spec, free=False, load_places=[1.0]), around, gravity=settings.gravity_m_s2)
 
 
 def control_of(system: "System", settings: SimpleNamespace) -> "Control":

@@ -1,10 +1,12 @@
 """The scenarios of muscular arms, with their keys."""
 
-from hydrostat.robots.checks import check_hydrostat
+from hydrostat.robots.checks import check_hydrostat, check_oblique
 from hydrostat.robots.specs.octopus_arm import BULK_MODULUS
 from hydrostat.scenarios.base import Key, Scenario
+from hydrostat.scenarios.own_targets import ARM_TARGETS, arm_targets
 
 _HYDROSTATS = "muscular arms: robots with [muscles]"
+_OBLIQUE = "muscular arms with oblique muscles: robots with [muscles] and `oblique_deg` above 0"
 
 _WATER_KEYS = (
     Key("drag", True, "", "whether water resists; buoyancy stays"),
@@ -31,7 +33,7 @@ def _current(*default: float) -> Key:
 
 
 def _muscular(
-    name: str, summary: str, function: str, *keys: Key, robot: str = "octopus_arm", dt_ms: float = 5.0
+    name: str, summary: str, function: str, *keys: Key, robot: str = "octopus_arm", dt_ms: float = 5.0, **more
 ) -> Scenario:
     """A motion of a muscular arm."""
     step = Key("dt_ms", dt_ms, "ms", "time step", above=0.0, most=100.0)
@@ -39,10 +41,11 @@ def _muscular(
         name=f"arm-{name}",
         summary=summary,
         robot=robot,
-        accepts=_HYDROSTATS,
-        check_robot=check_hydrostat,
+        accepts=_OBLIQUE if robot == "octopus_arm_oblique" else _HYDROSTATS,
+        check_robot=check_oblique if robot == "octopus_arm_oblique" else check_hydrostat,
         function=f"hydrostat.scenarios.{function}",
         keys=(*keys, step, *_WATER_KEYS),
+        **more,
     )
 
 
@@ -96,7 +99,7 @@ ARM_SCENARIOS = (
               Key("release_s", 0.6, "s", "after the swing began, when suckers let go", above=0.0, most=100.0),
               Key("seconds", 3.0, "s", "how long it is watched", above=0.5, most=600.0), *_LOAD_KEYS),
     _muscular("reach-target", "the octopus arm reaches for points by what it feels, in a current and with noise",
-              "arm_target:reach_target",
+              "arm_target:reach_target", ARM_TARGETS,
               Key("targets", 100, "", "how many, drawn from the half shell before the arm", least=1, most=10_000),
               Key("near", 0.5, "", "least distance of targets, in arm lengths", above=0.1, most=1.5),
               Key("far", 1.3, "", "largest distance, in arm lengths", above=0.1, most=1.5),
@@ -109,6 +112,6 @@ ARM_SCENARIOS = (
               Key("proprioception_rate_hz", 0.0, "Hz", "how often the sense of shape samples; 0: at every step",
                   least=0.0, most=1e6),
               Key("proprioception_delay_s", 0.0, "s", "how old its samples are when they arrive", least=0.0, most=10.0),
-              _current(0.0, 0.05, 0.0)),
+              _current(0.0, 0.05, 0.0), check_settings=arm_targets),
 )  # fmt: skip
 """As `hydrostat list` shows them."""

@@ -6,11 +6,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from hydrostat.control.commands import Anatomy, ReachTo
+from hydrostat.control.feedback import KnownArm, shape_to_point
 from hydrostat.errors import InputError
+from hydrostat.mechanics import kinematics
 from hydrostat.results import Trajectory, TrajectoryRecorder, figures
 from hydrostat.results.drawing import ABOVE, FRONT, Scene, draw_arm_side
 from hydrostat.scenarios.arm import arm_system, known_arm
 from hydrostat.scenarios.base import Outcome, Run
+from hydrostat.scenarios.own_targets import arm_targets
 from hydrostat.sensing import Sensor, Sensors
 from hydrostat.simulation.simulate import Run as Simulation
 from hydrostat.system import System
@@ -42,9 +45,10 @@ def reach_target(run: Run) -> Outcome:
             f"`move_seconds` must be below `seconds` = {settings.seconds:g} s; got {settings.move_seconds:g}"
         )
     system, known = arm_system(run, current=settings.current_m_s), known_arm(run)
-    points = targets(system, settings.targets, run.seed, settings.near, settings.far)
+    points = _own(run, known) if settings.target_mm else _drawn(run, system)
     errors, first = [], None
-    for i, (point, gains, sensors) in enumerate(zip(points, _gains(run, system), _sensors(run), strict=True)):
+    drawn = zip(points, _gains(run, system, len(points)), _sensors(run, len(points)), strict=True)
+    for i, (point, gains, sensors) in enumerate(drawn):
         command = ReachTo(point, settings.move_seconds, period=_DECIDES, smoothing=_smoothing(settings), known=known)
         own = System(system.robot, system.surroundings, muscle_gains=gains)
         # The first plan compiles; all others are part of the work.
@@ -68,7 +72,7 @@ def reach_target(run: Run) -> Outcome:
         "arrival_median_s": float(np.median(arrival[reached])) if reached.any() else None,
         "activation_max": float(np.max(first.activation)),
     }
-    title = f"arm-reach-target: {run.robot.name}, {len(points)} targets"
+    title = f"arm-reach-target: {run.robot.name}, {len(points)} target{'s' if len(points) > 1 else ''}"
     return Outcome(
         metrics,
         figure=lambda path: _draw(path, first, points, distance, title),
@@ -79,11 +83,32 @@ def reach_target(run: Run) -> Outcome:
     )
 
 
-def _gains(run: Run, system: System) -> np.ndarray:
+def _drawn(run: Run, system: System) -> np.ndarray:
+    """The targets that are drawn (count, 3) [m]."""
+    settings = run.settings
+    return targets(system, settings.targets, run.seed, settings.near, settings.far)
+
+
+def _own(run: Run, known: KnownArm) -> np.ndarray:
+    """The user's targets (count, 3) [m]; one to which no shape of the arm is found is refused."""
+    points, arm = arm_targets(run.robot, run.settings), known.arm.arm
+    for number, point in enumerate(points, 1):
+        with run.compiling("planning"):
+            tip = kinematics.tip_pose(arm, shape_to_point(arm, jnp.asarray(point))).position
+        away = float(np.linalg.norm(np.asarray(tip) - point))
+        if not away <= _CLOSE:
+            raise InputError(
+                f"target {number} of `target_mm` is out of reach: no shape of {run.robot.name} was found whose tip is "
+                f"within {1e3 * _CLOSE:g} mm of it"
+            )
+    return points
+
+
+def _gains(run: Run, system: System, count: int) -> np.ndarray:
     """The gains of all muscles, others for each target."""
     anatomy = Anatomy.of(system.robot)
     rng = np.random.default_rng([run.seed, 1])
-    noise = rng.normal(size=(run.settings.targets, anatomy.count, anatomy.columns))
+    noise = rng.normal(size=(count, anatomy.count, anatomy.columns))
     return np.maximum(1.0 + 0.01 * run.settings.muscle_noise_percent * noise, 0.0)
 
 
@@ -94,7 +119,7 @@ def _smoothing(settings) -> float:
     return min(wanted, settings.seconds)
 
 
-def _sensors(run: Run) -> list[Sensors]:
+def _sensors(run: Run, count: int) -> list[Sensors]:
     """The sense of shape, with other random numbers for each target."""
     settings = run.settings
     shape = Sensor(
@@ -102,7 +127,7 @@ def _sensors(run: Run) -> list[Sensors]:
         rate=settings.proprioception_rate_hz or None,
         delay=settings.proprioception_delay_s,
     )
-    seeds = np.random.default_rng([run.seed, 2]).integers(2**31, size=settings.targets)
+    seeds = np.random.default_rng([run.seed, 2]).integers(2**31, size=count)
     return [Sensors(proprioception=shape, seed=jnp.asarray(seed)) for seed in seeds]
 
 
@@ -141,7 +166,13 @@ def _draw(path: Path, first: Trajectory, points: np.ndarray, distance: np.ndarra
         axes.set_aspect("equal")
         figures.style_axes(axes, "targets, and the reach for the first (+)", "x [mm]", label)
     axes = figure.add_subplot(grid[:, 1])
-    axes.semilogy(first.time, 1e3 * np.maximum(distance.T, 1e-6), color="#28666e", alpha=0.3, linewidth=0.8)
+    axes.semilogy(
+        first.time,
+        1e3 * np.maximum(distance.T, 1e-6),
+        color="#28666e",
+        alpha=0.3 if len(points) > 9 else 1.0,
+        linewidth=0.8,
+    )
     axes.axhline(1e3 * _CLOSE, color="#c8553d", linewidth=1.0)
     figures.style_axes(axes, "distance of the tip from its target", "time [s]", "[mm]")
     figures.save(figure, path)

@@ -83,15 +83,21 @@ class Scenario:
     keys: tuple[Key, ...] = ()
     limbed: bool | None = False
     """Whether it is for robots with several limbs on a body, instead of for single arms; None: for both."""
-    check_settings: Callable[[Any, SimpleNamespace], None] = lambda robot, settings: None
+    check_settings: Callable[[Any, SimpleNamespace], Any] = lambda robot, settings: None
     """Raises `InputError` for settings that do not fit the robot, or each other."""
 
     def check(self, robot: AnySpec) -> None:
         """Refuse a robot it cannot run with."""
         if self.limbed is not None and isinstance(robot, LimbedSpec) != self.limbed:
-            needed = "a robot with limbs on a body, such as squid" if self.limbed else "a single arm"
-            raise InputError(f"this scenario needs {needed}; got {robot.name}")
-        self.check_robot(robot)
+            needed = "a robot with limbs on a body" if self.limbed else "a single arm"
+            raise InputError(f"this scenario needs {needed}, such as {self.robot}; got {robot.name}")
+        try:
+            self.check_robot(robot)
+        except InputError as error:
+            if self.limbed is None:
+                raise
+            # Which robot fits is the scenario's to say: what a check asks for may not be all of it.
+            raise InputError(f"{error}; it runs with {self.robot}") from None
 
     def settings(self, given: Mapping[str, Any], robot: AnySpec) -> SimpleNamespace:
         """All settings: the defaults, with what was given in their place."""

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from hydrostat.robots.checks import check_octopus
 from hydrostat.scenarios.base import Key, Scenario
+from hydrostat.scenarios.own_targets import PREY_PLACES, prey_places
 
 _OCTOPUSES = "robots with equal muscular arms on a body, such as octopus"
 
@@ -109,7 +110,7 @@ OCTOPUS_SCENARIOS = (
         limbed=True,
         function="hydrostat.scenarios.octopus_walk:walk_path",
         keys=(
-            Key("path_file", "", "", "CSV with waypoints x, y, z in m; else a square"),
+            Key("path_file", "", "", "CSV with waypoints x, y or x, y, z in m; else a square"),
             Key("side_m", 1.0, "m", "side of the square", above=0.01, most=100.0),
             _GAIT,
             Key("pose_noise_mm", 0.0, "mm", "error of each look at where it is", least=0.0, most=1e3),
@@ -129,7 +130,9 @@ OCTOPUS_SCENARIOS = (
         check_robot=check_octopus,
         limbed=True,
         function="hydrostat.scenarios.octopus_forage:forage",
+        check_settings=prey_places,
         keys=(
+            PREY_PLACES,
             Key("placements", 10, "", "how many times, each with its prey elsewhere", least=1, most=1000),
             Key("distance_m", (0.3, 0.5), "m", "from where to where prey lies", least=0.2, most=10.0),
             Key("prey_g", 5.0, "g", "its mass", above=0.01, most=50.0),

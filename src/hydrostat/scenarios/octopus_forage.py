@@ -6,11 +6,14 @@ from pathlib import Path
 import numpy as np
 
 from hydrostat.control.gaits import Forage
+from hydrostat.errors import InputError
 from hydrostat.lie import SE3
 from hydrostat.results import Trajectory, drawing, figures
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.octopus import move, octopus, row_steps
+from hydrostat.scenarios.own_targets import prey_places
 from hydrostat.surroundings import Ball, ContactLaw
+from hydrostat.system import System
 
 _SHELL = ContactLaw(stiffness=200.0, damping=5.0, friction=0.5, slip_speed=0.01, onset=3e-4)
 """The prey's, against arms and the ground; all assumed."""
@@ -39,16 +42,21 @@ class Delivery:
 def forage(run: Run) -> Outcome:
     """One hunt for each placement of the prey."""
     settings = run.settings
-    places = _placements(run)
+    places = _own_places(run) if settings.target_mm else _placements(run)
+    farthest = max(settings.distance_m)
+    if settings.target_mm:
+        farthest = max(float(np.linalg.norm(place[:2] - run.limbed.base.position[:2])) for place in places)
     hunts: list[Delivery] = []
     depths, overlaps = [], []
     animal, seconds, every = None, 0.0, row_steps(run)
     for index, place in enumerate(places):
         share = (index / len(places), (index + 1) / len(places))
         animal = octopus(run, parts=[_prey(settings, place)])
+        if settings.target_mm:
+            _check_clear(animal.system, index + 1)
         controller = Forage(failed_suckers=animal.failed_suckers)
         stroke = controller.stroke(animal.system)
-        strokes = int(np.ceil(1.3 * max(settings.distance_m) / float(stroke.length))) + 3
+        strokes = int(np.ceil(1.3 * farthest / float(stroke.length))) + 3
         seconds = strokes * float(stroke.duration) + controller.fetch_seconds
         hunt = move(run, animal, controller, seconds, every=every, share=share, record=index == 0)
         hunts.append(_delivery(hunt, place))
@@ -91,6 +99,33 @@ def _placements(run: Run) -> list[np.ndarray]:
         away, azimuth = rng.uniform(near, far), rng.uniform(0.0, 2.0 * np.pi)
         places.append(np.array([away * np.cos(azimuth), away * np.sin(azimuth), radius]))
     return places
+
+
+def _own_places(run: Run) -> list[np.ndarray]:
+    """Where the user's prey lies on the ground."""
+    radius = float(_prey(run.settings, (0.0, 0.0, 0.0)).radius)
+    return [np.array([*place, radius]) for place in prey_places(run.limbed, run.settings)]
+
+
+def _check_clear(system: System, number: int) -> None:
+    """Refuse prey that would start within an arm; arms start straight."""
+    prey, robot = system.part(Ball), system.robot
+    assert prey is not None
+    assert isinstance(robot.mounts, SE3)
+    T_world_bases = robot.T_world_body @ robot.mounts
+    length, section = float(robot.arm.length), robot.arm.section
+    for name, base, axis in zip(
+        robot.names, np.asarray(T_world_bases.position), np.asarray(T_world_bases.rotation)[:, :, 2], strict=True
+    ):
+        gap = np.asarray(prey.position) - base
+        along = float(np.clip(gap @ axis, 0.0, length))
+        thick = np.interp(along / length, (0.0, 1.0), (float(section.radius_base[0]), float(section.radius_tip[-1])))
+        apart = float(np.linalg.norm(gap - along * axis)) - thick - float(prey.radius)
+        if apart < 0.0:
+            raise InputError(
+                f"prey {number} of `target_mm` must start clear of the arms; it reaches {-1e3 * apart:.3g} mm into "
+                f"{name}"
+            )
 
 
 def _delivery(hunt: Trajectory, start: np.ndarray) -> Delivery:

@@ -80,7 +80,7 @@ def _waypoints(settings) -> np.ndarray:
     """The square, or the points of a file, which begin where the octopus is."""
     if not settings.path_file:
         return settings.side_m * np.array(_SQUARE)
-    points = read_points(settings.path_file, least=2)[:, :2]
+    points = read_points(settings.path_file, least=2, columns=(2, 3))[:, :2]
     points = points - points[0]
     gaps = np.linalg.norm(np.diff(points, axis=0), axis=1)
     if gaps.min() < 1e-3:

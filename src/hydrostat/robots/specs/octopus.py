@@ -11,8 +11,7 @@ import math
 
 from hydrostat.errors import number, whole
 from hydrostat.geometry import frustum_volume
-from hydrostat.robots.limbed import BodySpec, LimbedSpec, LimbSpec, ShapeSpec
-from hydrostat.robots.spec import BaseSpec, RobotSpec
+from hydrostat.robots.limbed import BodySpec, LimbedSpec, RingSpec, ShapeSpec
 from hydrostat.robots.specs.octopus_arm import LENGTH, RADII, SEGMENTS, TISSUE, octopus_arm
 
 ARMS = 8
@@ -34,15 +33,6 @@ def body_radius(arms: int = ARMS) -> float:
     return (0.75 * body_mass(arms) / TISSUE.density / math.pi) ** (1.0 / 3.0)
 
 
-def mount(index: int, arms: int, pitch_deg: float) -> BaseSpec:
-    """The position of an arm on the body, and its direction: outwards, and down by the pitch."""
-    yaw, pitch = 2.0 * math.pi * index / arms, math.radians(pitch_deg)
-    below = -math.sqrt(max(body_radius() ** 2 - RING**2, 0.0))
-    position = (RING * math.cos(yaw), RING * math.sin(yaw), below)
-    axis = (math.cos(pitch) * math.cos(yaw), math.cos(pitch) * math.sin(yaw), -math.sin(pitch))
-    return BaseSpec(position, axis, math.degrees(yaw))
-
-
 def octopus(arms: int = ARMS, segments: int = SEGMENTS, pitch_deg: float = 0.0) -> LimbedSpec:
     """The specification.
 
@@ -51,17 +41,12 @@ def octopus(arms: int = ARMS, segments: int = SEGMENTS, pitch_deg: float = 0.0) 
     """
     count = whole("arms", arms, least=1, most=16)
     number("pitch_deg", pitch_deg, least=-80.0, most=80.0)
-    arm = octopus_arm(segments)
-
-    def limb(index: int) -> RobotSpec:
-        fields = {name: getattr(arm, name) for name in ("segments", "material", "muscles", "notes")}
-        return RobotSpec(name=f"arm {index + 1}", base=mount(index, count, pitch_deg), **fields)
-
-    limits = {"most_bend_deg": 60.0, "length_range": (0.3, 3.0)}
+    below = -math.sqrt(max(body_radius() ** 2 - RING**2, 0.0))
+    ring = RingSpec(count, RING, below, pitch_deg, most_bend_deg=60.0, length_range=(0.3, 3.0))
     ball = ShapeSpec("mantle", "sphere", (body_radius(),), (0.0, 0.0, 0.0), body_mass())
     return LimbedSpec(
         name="octopus",
         body=BodySpec((ball,), body_mass() / TISSUE.density),
-        limbs=tuple(LimbSpec(f"arm {i + 1}", limb(i), **limits) for i in range(count)),
+        limbs=ring.limbs(octopus_arm(segments)),
         notes="Kang et al. 2012: eight arms of 20 segments on a free body; the body's size and mass are assumed.",
     )

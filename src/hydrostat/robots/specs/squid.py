@@ -12,6 +12,7 @@ world's y; its origin is the middle of the bow plate that carries the limbs.
 """
 
 import math
+from dataclasses import replace
 
 from hydrostat.constants import SEA_WATER
 from hydrostat.errors import choice, whole
@@ -96,7 +97,8 @@ def squid(pieces: int = 1, tendons: str = "tip") -> LimbedSpec:
     for name, (_, role, azimuth) in LIMBS.items():
         angle = math.radians(azimuth)
         place = BaseSpec(position=(MOUNT_CIRCLE * math.cos(angle), MOUNT_CIRCLE * math.sin(angle), 0.0))
-        limbs.append(LimbSpec(name, squid_limb(name, pieces, place, tendons), role, MOST_BEND_DEG, LENGTH_RANGE))
+        arm = replace(squid_limb(name, pieces, place, tendons), name=name)
+        limbs.append(LimbSpec(name, arm, role, MOST_BEND_DEG, LENGTH_RANGE))
     body_mass = DRY_MASS - len(LIMBS) * ECOFLEX.density * limb_volume()
     displaced = BUOYANCY * DRY_MASS / WATER - len(LIMBS) * limb_volume()
     # Parts and their shares of the mass, all assumed; from bow plate to stern 1.19 m.
