@@ -69,3 +69,13 @@ def test_tutorial_runs(here):
 @pytest.mark.parametrize("page", ["docs/index.md", "docs/library.md"])
 def test_page_runs(page, here):
     run(ROOT / page)
+
+
+def test_the_gallery_shows_every_picture_and_says_how_to_make_it():
+    from hydrostat.scenarios import SCENARIOS
+
+    text = (DOCS / "gallery.md").read_text()
+    for picture in (DOCS / "assets").glob("*.png"):
+        assert f"](assets/{picture.name})" in text
+        assert f"hydrostat run {picture.stem}" in text
+        assert picture.stem in SCENARIOS
