@@ -181,5 +181,5 @@ def test_bad_commands_are_refused_in_one_line(make, word):
 
 @pytest.mark.parametrize("command", [ReachTo((0.1, 0.0, 0.1)), FetchTo(), Reach()])
 def test_commands_refuse_arms_without_muscles(command):
-    with pytest.raises(InputError, match="for arms with muscles; squid.s camera limb"):
+    with pytest.raises(InputError, match="for arms with muscles; squid's camera limb"):
         command.attach(System(hydrostat.robots.squid_limb()), 1e-2)

@@ -24,7 +24,12 @@ def test_there_are_ten():
     assert len(HOW_TO) == 10
 
 
-@pytest.mark.parametrize("page", HOW_TO, ids=lambda page: page.stem)
+# It compiles gradients through a motion for half a minute; tests/stepping has a smaller one.
+SLOW = "via-point"
+RUNS = [pytest.param(page, id=page.stem, marks=[pytest.mark.slow] if page.stem == SLOW else []) for page in HOW_TO]
+
+
+@pytest.mark.parametrize("page", RUNS)
 def test_how_to_runs(page, here):
     run(page)
 
