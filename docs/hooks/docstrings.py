@@ -23,20 +23,28 @@ class Constructors(griffe.Extension):
 
     def on_package(self, *, pkg: griffe.Module, **_) -> None:
         """Treat all classes of the package."""
-        self._visit(pkg)
+        self._visit(pkg, set())
 
-    def _visit(self, parent: griffe.Module | griffe.Class) -> None:
+    def _visit(self, parent: griffe.Module | griffe.Class, seen: set[str]) -> None:
         for member in list(parent.members.values()):
-            if member.is_alias:
+            # A package that another one names is known to that one by an alias.
+            target = _target(member)
+            if target is None or target.path in seen:
                 continue
-            if (
-                isinstance(member, griffe.Class)
-                and "__init__" not in member.members
-                and not member.name.startswith("_")
-            ):
-                _construct(member)
-            if isinstance(member, griffe.Module | griffe.Class):
-                self._visit(member)
+            seen.add(target.path)
+            if isinstance(target, griffe.Class) and not isinstance(target.members.get("__init__"), griffe.Function):
+                _construct(target)
+            self._visit(target, seen)
+
+
+def _target(member) -> griffe.Module | griffe.Class | None:
+    """The module or class of hydrostat that a member is."""
+    try:
+        own = member.final_target if member.is_alias else member
+    except griffe.GriffeError:
+        return None
+    inside = isinstance(own, griffe.Module | griffe.Class) and own.path.startswith("hydrostat")
+    return own if inside else None
 
 
 def _construct(cls: griffe.Class) -> None:
