@@ -70,8 +70,7 @@ def test_tutorial_runs(here):
     run(DOCS / "tutorial.md")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("page", ["docs/index.md", "docs/library.md"])
+@pytest.mark.parametrize("page", [pytest.param("docs/index.md", marks=pytest.mark.slow), "docs/library.md"])
 def test_page_runs(page, here):
     run(ROOT / page)
 
