@@ -176,10 +176,18 @@ __all__ = [
 
 def __getattr__(name: str):
     if name in _MODULES:
-        return _importlib.import_module(f"hydrostat.{_MODULES[name]}")
+        return _imported(_MODULES[name])
     if name in _NAMES:
-        return getattr(_importlib.import_module(f"hydrostat.{_NAMES[name]}"), name)
+        return getattr(_imported(_NAMES[name]), name)
     raise AttributeError(f"module 'hydrostat' has no attribute '{name}'; it has {', '.join(__all__)}")
+
+
+def _imported(module: str):
+    """A submodule; arrays that it makes are no part of a trace, where it is first used within `jax.jit`."""
+    if "jax" in _sys.modules:
+        with _sys.modules["jax"].ensure_compile_time_eval():
+            return _importlib.import_module(f"hydrostat.{module}")
+    return _importlib.import_module(f"hydrostat.{module}")
 
 
 def __dir__() -> list[str]:

@@ -93,7 +93,7 @@ class Executables:
     def _key(self, arguments, leaves: list) -> str | None:
         """The key of the entry on disk; None where the function cannot be told by one."""
         weak = [leaf.weak_type for leaf in leaves]
-        settings = (sorted(self._options.items()), jax.config.read("jax_enable_x64"))
+        settings = (sorted(self._options.items()), jax.config.jax_enable_x64)  # type: ignore[attr-defined]
         try:
             return code_cache.key_of("xla", code_cache.processor(), str(settings), str(weak), self._function, arguments)
         except code_cache.NoKeyError:

@@ -5,13 +5,16 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import hydrostat
 from hydrostat.control.commands import (
     Anatomy,
     Bend,
     Elongate,
+    FetchTo,
     Parallel,
     PerArm,
     Reach,
+    ReachTo,
     Sequence,
     Shorten,
     Twist,
@@ -174,3 +177,9 @@ def test_bad_commands_are_refused_in_one_line(make, word):
         make()
     assert word in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("command", [ReachTo((0.1, 0.0, 0.1)), FetchTo(), Reach()])
+def test_commands_refuse_arms_without_muscles(command):
+    with pytest.raises(InputError, match="for arms with muscles; squid's camera limb"):
+        command.attach(System(hydrostat.robots.squid_limb()), 1e-2)

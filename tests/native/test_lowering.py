@@ -209,3 +209,14 @@ def test_loads_stay_before_stores_that_overwrite_them():
     at = {line: i for i, line in enumerate(found)}
     assert sorted(found) == sorted(lines)
     assert at[lines[0]] < at["  store double %b, ptr %m3"] < at["  %d = load double, ptr %m3"]
+
+
+@pytest.mark.parametrize("time", [-1.0, 0.0, 0.3, 0.4, 2.0, np.nan])
+def test_interpolation_in_a_table(time):
+    times, values = jnp.array([0.0, 0.2, 0.4, 0.6]), numbers(4, 3)
+    rows = [
+        lambda t: jnp.interp(t, times, values[:, 0]),
+        lambda t: jax.vmap(jnp.interp, (None, None, 1))(t, times, values),
+    ]
+    for row in rows:
+        check(lambda _, carry, row=row: (carry[0], row(carry[0])), jnp.array(time), row(0.0))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from small_trajectories import hand, octopus_on_ground
 
-from hydrostat.results import figures
+from hydrostat.results import Trajectory, figures
 from hydrostat.results.drawing import ABOVE, FRONT, Scene, _capsule, _pieces, draw_above, draw_arm_side, draw_side, hull
 
 
@@ -96,3 +96,13 @@ def test_replay_is_one_page(octopus, tmp_path):
     page = octopus.replay(tmp_path / "page.html", title="an octopus").read_text(encoding="utf-8")
     assert "an octopus" in page
     assert (tmp_path / "page.html").stat().st_size < 3e6
+
+
+def test_a_single_state_is_drawn_without_curves_over_time(tmp_path):
+    swing = hand()
+    still = Trajectory.of_states(swing.system, swing.final)
+    assert len(still) == 1
+    assert np.array_equal(still.tip[0], swing.tip[-1])
+    figure = still.plot(tmp_path / "still.png")
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["from the side", "from above"]
+    assert (tmp_path / "still.png").stat().st_size > 0

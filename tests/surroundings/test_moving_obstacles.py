@@ -7,6 +7,7 @@ import pytest
 from jaxtyping import Array, Float
 
 from hydrostat.control.base import Controller
+from hydrostat.errors import InputError
 from hydrostat.lie import SE3, so3
 from hydrostat.mechanics.motion import BaseMotion
 from hydrostat.robots.build import build_robot
@@ -82,3 +83,19 @@ def test_an_arm_cannot_tell_whether_the_wall_comes_or_its_base_goes():
     np.testing.assert_allclose(rising.q, sinking.q, rtol=0, atol=40 * 1e-8 / 0.1)
     # The state of the obstacles is the time.
     np.testing.assert_allclose(rising.state.surroundings[0], rising.time, atol=1e-14)
+
+
+def test_obstacles_have_a_law_unless_one_is_given():
+    assert Obstacles(shapes=[Sphere([0.1, 0.0, 0.2], 0.3)]).law.stiffness > 0.0
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (([Sphere([0.1, 0.0, 0.2], 0.3)],), "`law` must be a `ContactLaw`"),
+        ((LAW, [LAW]), "`shapes` must be a list of shapes"),
+    ],
+)
+def test_wrong_obstacles_are_refused(arguments, words):
+    with pytest.raises(InputError, match=words):
+        Obstacles(*arguments)

@@ -40,6 +40,7 @@ CASES = {
         ),
     )
 }
+"""The cases that `hydrostat bench` measures, by name."""
 
 
 def find_case(name: str) -> Case:

@@ -5,6 +5,7 @@ from hydrostat.robots.limbed import AnySpec, LimbedSpec
 from hydrostat.robots.spec import RobotSpec
 
 FORMATS = ("mjcf", "urdf")
+"""The file formats that robots are exported to."""
 CHAINS = ("elastic", "rrp")
 """Chains of rigid bodies: with springs, for dynamics; or of revolute, revolute and prismatic joints, for kinematics."""
 MOST_SECTIONS = 200

@@ -14,7 +14,7 @@ ELEMENTWISE = frozenset((
     "atan", "atan2", "sinh", "cosh", "asinh", "acosh", "atanh", "logistic", "abs", "floor", "ceil", "round",
     "is_finite", "square", "erf", "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "xor", "not", "select_n",
     "clamp", "convert_element_type", "nextafter", "shift_left", "shift_right_logical", "shift_right_arithmetic",
-    "population_count", "imag", "copysign",
+    "population_count", "imag", "copysign", "lt_to", "le_to",
 ))  # fmt: skip
 _REDUCE = frozenset(
     ["reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_and", "reduce_or", "argmin", "argmax"]

@@ -35,6 +35,8 @@ def scalar(e: Emitter, eqn: Eqn):  # noqa: PLR0912 (a list of names)
         return lambda a: e.neg(kind, a)
     if name in _COMPARE:
         return lambda a, b: e.compare(name, kind, a, b, signed)
+    if name in ("lt_to", "le_to"):
+        return lambda a, b: _total_order(e, name[:2], kind, a, b, signed)
     if name in ("and", "or", "xor"):
         return lambda a, b: e.logic(name, kind, a, b)
     if name == "not":
@@ -99,6 +101,17 @@ def extreme(e: Emitter, name: str, kind: str, a, b, signed: bool = True):
         best = e.select(kind, first, b, a)
         return e.select(kind, e.compare("ne", kind, a, a), best, a) if not known(a) else best
     return e.select(kind, e.compare("gt" if name == "max" else "lt", kind, a, b, signed), b, a)
+
+
+def _total_order(e: Emitter, name: str, kind: str, a, b, signed: bool):
+    """a < b or a <= b with what is not a number above all numbers; both zeros are one, as searches have made them."""
+    below = e.compare(name, kind, a, b, signed)
+    if not is_float(kind):
+        return below
+    none = e.compare("ne", kind, b, b)
+    if name == "lt":
+        none = e.logic("and", "i1", none, e.compare("eq", kind, a, a))
+    return e.logic("or", "i1", below, none)
 
 
 def _select(e: Emitter, kind: str, out: str, which, cases):

@@ -21,7 +21,7 @@ _LEGEND = 8  # lines up to which they are named
 
 
 def plot(trajectory: "Trajectory", path: str | os.PathLike[str] | None = None, title: str | None = None):
-    """Draw the figure; with a path it is written there as well."""
+    """Draw the figure; with a path it is written there as well. Of a single row it is the robot alone."""
     # Rows enough for curves and paths, and the moments among them.
     thin = np.unique(np.linspace(0, len(trajectory) - 1, min(len(trajectory), _POINTS)).astype(int))
     shown: Any = trajectory[thin]
@@ -29,6 +29,8 @@ def plot(trajectory: "Trajectory", path: str | os.PathLike[str] | None = None, t
     moments = np.unique(np.linspace(0, len(thin) - 1, _MOMENTS).round().astype(int))
     robot = trajectory.system.robot
     name = robot.name if title is None else title
+    if len(thin) == 1:
+        return _written(_still(scene, name), path)
     views = [(_side_plane(scene), "from the side"), (ABOVE, "from above")]
     heights = [*(_height(_window(scene, plane), len(moments)) for plane, _ in views), 3.0]
     figure = figures.new_figure(_WIDTH, sum(heights) + 0.3)
@@ -41,10 +43,34 @@ def plot(trajectory: "Trajectory", path: str | os.PathLike[str] | None = None, t
     _draw_place(place, shown, scene)
     _draw_drive(lower, drive, shown, scene)
     _draw_state(lower, state, shown, scene)
+    return _written(figure, path)
+
+
+def _written(figure, path: str | os.PathLike[str] | None):
+    """The figure, written to a path where there is one."""
     if path is not None:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         figures.save(figure, Path(path))
     return figure
+
+
+def _still(scene: Scene, name: str):
+    """The figure of a single state: the robot from the side and from above."""
+    views = [(_side_plane(scene), "from the side"), (ABOVE, "from above")]
+    figure = figures.new_figure(0.7 * _WIDTH, max(_height(_window(scene, plane), 3) for plane, _ in views) + 0.3)
+    figure.suptitle(name, x=0.01, ha="left", fontsize=11)
+    for axes, (plane, words) in zip(figure.subplots(1, 2), views, strict=True):
+        draw_view(axes, scene, 0, plane)
+        _frame_view(axes, _window(scene, plane), plane, words, with_y=True)
+    return figure
+
+
+def _frame_view(axes, window: np.ndarray, plane: tuple[int, int], title: str, with_y: bool) -> None:
+    """The limits, labels and title of a view."""
+    x, y = ("xyz"[k] for k in plane)
+    axes.set_xlim(*window[:, 0])
+    axes.set_ylim(*window[:, 1])
+    figures.style_axes(axes, title, f"{x} [mm]", f"{y} [mm]" if with_y else "")
 
 
 def _side_plane(scene: Scene) -> tuple[int, int]:
@@ -70,12 +96,9 @@ def _height(window: np.ndarray, count: int) -> float:
 def _draw_views(figure, scene: Scene, moments, plane: tuple[int, int], name: str) -> None:
     """The robot at some moments, all to one scale."""
     window = _window(scene, plane)
-    x, y = ("xyz"[k] for k in plane)
     for i, (axes, row) in enumerate(zip(figure.subplots(1, len(moments), squeeze=False)[0], moments, strict=True)):
         draw_view(axes, scene, int(row), plane)
-        axes.set_xlim(*window[:, 0])
-        axes.set_ylim(*window[:, 1])
-        figures.style_axes(axes, f"{name}, {scene.time[row]:.3g} s", f"{x} [mm]", f"{y} [mm]" if not i else "")
+        _frame_view(axes, window, plane, f"{name}, {scene.time[row]:.3g} s", with_y=not i)
 
 
 def _draw_place(axes, trajectory: "Trajectory", scene: Scene) -> None:

@@ -56,6 +56,7 @@ ROBOTS = {
         Entry("squid_camera", "its camera limb alone: one segment", partial(squid_limb, "camera")),
     )
 }
+"""All robots that have a name, as `hydrostat list` prints them."""
 
 
 def find_robot(name_or_file: str) -> AnySpec:

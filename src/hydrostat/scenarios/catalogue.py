@@ -332,6 +332,7 @@ SCENARIOS = {
         *ANY_SCENARIOS,
     )
 }  # fmt: skip
+"""All scenarios that `hydrostat run` knows, by name."""
 
 
 def find_scenario(name: str) -> Scenario:

@@ -110,6 +110,10 @@ class ContactLaw(eqx.Module):
         return stiff * p * w, stiff * p_slope * w, stiff * p * self.damping * w_slope
 
 
+SOFT = ContactLaw(stiffness=100.0, damping=5.0, friction=0.5, slip_speed=0.01, onset=1e-3)
+"""Soft; all assumed. A sphere of 5 mm and 10 kPa has some 50 N/m."""
+
+
 class NodeSums(NamedTuple):
     """Sums over the contact points of a node, each with a lever r along its normal n."""
 

@@ -16,13 +16,10 @@ from hydrostat.lie import small
 from hydrostat.mechanics.nodes import AbstractForces, Nodes
 from hydrostat.surroundings.ball_grip import BallGrip, BallState, hold
 from hydrostat.surroundings.base import AbstractSurroundings, Commands, Environment, OnBody, Place, Together
-from hydrostat.surroundings.contact import ContactLaw, contact_with_shapes
+from hydrostat.surroundings.contact import SOFT, ContactLaw, contact_with_shapes
 from hydrostat.surroundings.planes import Planes, planes
 from hydrostat.surroundings.shapes import Plane, Sphere, scalar, vector
 from hydrostat.surroundings.suckers import Attachment, Suckers
-
-SOFT = ContactLaw(stiffness=100.0, damping=5.0, friction=0.5, slip_speed=0.01, onset=1e-3)
-"""The contact law of a soft ball; all numbers are assumed. A sphere of 5 mm and 10 kPa has some 50 N/m."""
 
 
 class ObjectState(NamedTuple):

@@ -1,14 +1,15 @@
 """Rigid shapes around a robot: fixed, or moving as prescribed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from hydrostat.errors import InputError, shown
 from hydrostat.mechanics.nodes import AbstractForces, NodeForces, Nodes, copies
 from hydrostat.surroundings.base import AbstractSurroundings, Commands, Environment, Place
-from hydrostat.surroundings.contact import ContactLaw, NodeContact, Reactions, contact_with_shapes
+from hydrostat.surroundings.contact import SOFT, ContactLaw, NodeContact, Reactions, contact_with_shapes
 from hydrostat.surroundings.shapes import AbstractShape
 
 
@@ -23,10 +24,16 @@ class Obstacles(AbstractForces, AbstractSurroundings):
     motion: Callable[[Float[Array, ""]], Float[Array, " 3"]] | None
     """Displacement of all shapes [m] from where they start, as a function of the time since the start [s]."""
 
-    def __init__(self, law: ContactLaw, shapes: Sequence[AbstractShape] = (), motion: Callable | None = None):
-        """**Arguments:** `motion`: an `equinox.Module` that is called, where it holds arrays; None for shapes at rest,
-        or at the velocities that they have.
+    def __init__(self, law=SOFT, shapes=(), motion: Callable | None = None):
+        """**Arguments:** `law`: how they give way, a `ContactLaw`; `shapes`: a list, each a `Sphere`, `Capsule`, `Box`
+        or `Plane`; `motion`: an `equinox.Module` that is called, where it holds arrays; None for shapes at rest, or at
+        the velocities that they have.
         """
+        if not isinstance(law, ContactLaw):
+            raise InputError(f"`law` must be a `ContactLaw`, as in Obstacles(law, shapes); got {shown(law)}")
+        for shape in shapes:
+            if not isinstance(shape, AbstractShape):
+                raise InputError(f"`shapes` must be a list of shapes, such as Sphere(...); it holds {shown(shape)}")
         self.law, self.shapes, self.motion = law, tuple(shapes), motion
 
     def init(self, environment: Environment):

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from hydrostat import errors
+from hydrostat.control.anatomy import Anatomy
 from hydrostat.control.base import Controller, Recipe
 from hydrostat.control.feedback import Course, KnownArm, make_servo, shape_to_point, tabulated
 from hydrostat.control.timing import hold, steps_per_decision
@@ -147,6 +148,7 @@ def _known(name: str, known: KnownArm | None, system: System) -> KnownArm:
     """The arm as the controller knows it."""
     if not system.robot.single:
         raise InputError(f"`{name}` is for a single arm; {system.robot.name} has {system.robot.count}")
+    Anatomy.of(system.robot)  # refuses arms without muscles
     return KnownArm.of(system) if known is None else known
 
 
