@@ -3,7 +3,7 @@
 An `ArmModel` is an arm with its masses and forces, a `Robot` a body with arms; `Inputs` are what acts on it.
 """
 
-from hydrostat.mechanics import dynamics, energy, kinematics, statics
+from hydrostat.mechanics import dynamics, energy, kinematics, planar, statics
 from hydrostat.mechanics.model import ArmModel, Wires, make_arm_model
 from hydrostat.mechanics.nodes import AbstractForces, AbstractWires, NodeForces, Nodes
 from hydrostat.mechanics.robot import BodyShape, Inputs, Robot, equal_arms, no_inputs, single_arm, unequal_arms
@@ -26,6 +26,7 @@ __all__ = [
     "kinematics",
     "make_arm_model",
     "no_inputs",
+    "planar",
     "single_arm",
     "statics",
     "unequal_arms",

@@ -6,6 +6,7 @@ forces on it, `drive`, `points`, `load_places` and more. The specifications they
 their numbers, are in `specs`; these, `spec` and `file` do not need JAX.
 """
 
+import importlib as _importlib
 from typing import TYPE_CHECKING
 
 from hydrostat.robots.catalogue import ROBOTS, find_arm, find_robot
@@ -18,12 +19,18 @@ from hydrostat.robots.specs.stewart_arm import BASE_RADIUS, LENGTH, SEGMENTS
 
 if TYPE_CHECKING:
     from hydrostat.mechanics.robot import Robot
+    from hydrostat.robots import variants
+    from hydrostat.robots.build import build_robot
+    from hydrostat.robots.elastica import Sag, sag
 
 __all__ = [
+    "MODES",
     "ROBOTS",
     "LegsSpec",
     "LimbedSpec",
     "RobotSpec",
+    "Sag",
+    "build_robot",
     "find_arm",
     "find_robot",
     "finger",
@@ -34,12 +41,25 @@ __all__ = [
     "parse_robot",
     "read_robot",
     "rod",
+    "sag",
     "scaled",
     "squid",
     "squid_limb",
     "stewart_arm",
     "tentacle",
+    "variants",
 ]
+
+_LATER = {"Sag": "elastica", "build_robot": "build", "sag": "elastica"}
+
+
+def __getattr__(name: str):
+    if name == "variants":
+        return _importlib.import_module("hydrostat.robots.variants")
+    if name in _LATER:
+        return getattr(_importlib.import_module(f"hydrostat.robots.{_LATER[name]}"), name)
+    raise AttributeError(f"module 'hydrostat.robots' has no attribute '{name}'; it has {', '.join(__all__)}")
+
 
 
 def load(name_or_file: str, **options) -> "Robot":

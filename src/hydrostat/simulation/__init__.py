@@ -2,6 +2,17 @@
 
 from hydrostat.simulation.real_time import RealTime
 from hydrostat.simulation.rollout import rollout
-from hydrostat.simulation.simulate import simulate
+from hydrostat.simulation.side_by_side import piece_rows, side_by_side
+from hydrostat.simulation.simulate import Run, simulate
+from hydrostat.simulation.step_cost import TimedRun, time_steps
 
-__all__ = ["RealTime", "rollout", "simulate"]
+__all__ = [
+    "RealTime",
+    "Run",
+    "TimedRun",
+    "piece_rows",
+    "rollout",
+    "side_by_side",
+    "simulate",
+    "time_steps",
+]
