@@ -27,6 +27,7 @@ LAYERS = (
     {"exporting", "viewer"},
     {"results"},
     {"simulation"},
+    {"identification"},
     {"scenarios"},
     {"benchmarking"},
     {"_terminal"},
