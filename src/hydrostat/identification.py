@@ -18,7 +18,7 @@ from scipy.optimize import least_squares
 from hydrostat.compiling import quick_jit
 from hydrostat.errors import InputError, UnsolvedError, shown
 from hydrostat.mechanics import Robot, kinematics
-from hydrostat.robots import RobotSpec, build_robot, variants
+from hydrostat.robots import RobotSpec, alterations, build_robot
 from hydrostat.simulation import rollout
 from hydrostat.stepping import SDIRK2
 from hydrostat.system import System
@@ -67,7 +67,7 @@ class TipModel:
         if not all(segment.friction > 0.0 for segment in spec.segments):
             raise InputError(f"there must be friction to identify in every segment; {spec.name} has none in one")
         robot = build_robot(spec)
-        friction = robot.one.damping - build_robot(variants.without_friction(spec)).one.damping
+        friction = robot.one.damping - build_robot(alterations.without_friction(spec)).one.damping
         self.interval, self.rows, self.steps = interval, rows, steps
         self._arguments = (robot, friction, jnp.asarray(start), interval / steps, rows, steps)
 

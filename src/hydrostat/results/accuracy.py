@@ -47,3 +47,17 @@ def energy_change(energies) -> np.ndarray:
     energies = np.asarray(energies)
     total = np.sum(energies, -1)
     return (total - total[0]) / np.max(energies[:, 0])
+
+
+def path_deviation(time, path, reference_time, reference_path) -> float:
+    """The largest distance of a path (rows, 3) from another at the same time, which is interpolated between rows."""
+    reference = [np.interp(time, reference_time, y) for y in np.asarray(reference_path).T]
+    return float(np.max(np.linalg.norm(np.asarray(path) - np.stack(reference, -1), axis=-1)))
+
+
+def largest_difference(one, other) -> float:
+    """The largest difference of any number in two trees of arrays of the same structure."""
+    import jax
+
+    pairs = zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True)
+    return float(max(np.max(np.abs(np.asarray(a) - np.asarray(b))) for a, b in pairs))

@@ -6,11 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 from hydrostat.mechanics import equilibrium, planar, vibrations
-from hydrostat.results import Variable, accuracy, figures, panels, planar_figures, record_rows
-from hydrostat.robots import MODES, RobotSpec, Sag, build_robot, sag, variants
+from hydrostat.results import accuracy, figures, panels, planar_figures, record_arrays
+from hydrostat.robots import MODES, RobotSpec, Sag, alterations, build_robot, sag
 from hydrostat.scenarios.base import Outcome, Run
-from hydrostat.simulation import Run as Simulation
-from hydrostat.simulation import time_steps
+from hydrostat.simulation import Simulation, time_steps
 from hydrostat.system import System
 
 MODE_SETS = {"": ("bend_y",), "_planar": ("bend_y", "shear_x", "stretch"), "_six": MODES}
@@ -38,7 +37,7 @@ def convergence(run: Run) -> Outcome:
     arcs = [2 ** (i + 1) for i in range(set_.doublings + 1)]
     # More modes cost more to compile: every second number of arcs, the largest among them.
     plan = [(kind, n) for kind in MODE_SETS for n in (arcs if kind == "" else arcs[::-2][::-1])]
-    spec = variants.bare_rod(run.robot, 1e-3 * set_.tip_mass_g)
+    spec = alterations.bare_rod(run.robot, 1e-3 * set_.tip_mass_g)
     exact = sag(spec)
     with run.compiling("compiling the equilibria"):
         _case(spec, exact, "", 2, arcs[-1])
@@ -55,15 +54,15 @@ def convergence(run: Run) -> Outcome:
     with run.timed():
         timed = time_steps(simulations, _ROWS, _RUNS, on_progress=lambda done: run.progress("timing", done))
     microseconds = [1e6 * one.seconds_per_step for one in timed]
-    columns = [
-        (Variable("arcs", unit="1", description="number of arcs"), [case.arcs for case in cases]),
-        (Variable("modes", unit="1", description="number of modes of each arc"), [len(MODE_SETS[k]) for k, _ in plan]),
-        (Variable("tip", ("direction",), (2,), "m", "along the clamp's axis, and up, at rest"), [c.tip for c in cases]),
-        (Variable("frequency", unit="Hz", description="of the first vibration"), [case.frequency for case in cases]),
-        (Variable("microseconds_per_step", unit="us", description="of the fastest run"), microseconds),
-    ]
+    columns = {
+        "arcs": ([case.arcs for case in cases], (), "1", "number of arcs"),
+        "modes": ([len(MODE_SETS[kind]) for kind, _ in plan], (), "1", "number of modes of each arc"),
+        "tip": ([case.tip for case in cases], ("direction",), "m", "along the clamp's axis, and up, at rest"),
+        "frequency": ([case.frequency for case in cases], (), "Hz", "of the first vibration"),
+        "microseconds_per_step": (microseconds, (), "us", "of the fastest run"),
+    }
     attributes = {"scenario": "finger-convergence", "robot": run.robot.name}
-    record_rows(run.folder, np.arange(len(plan)), columns, axis="case", axis_unit="1", attributes=attributes)
+    record_arrays(run.folder, np.arange(len(plan)), columns, axis="case", axis_unit="1", attributes=attributes)
 
     length, tip_exact, f1_exact = exact.rod[-1].end, np.array([exact.tip[2], -exact.tip[1]]), exact.first_frequency()
     metrics = {"tip_mass_g": set_.tip_mass_g, "f1_exact_hz": f1_exact}
@@ -95,7 +94,7 @@ def convergence(run: Run) -> Outcome:
 
 def _case(spec: RobotSpec, exact: Sag, kind: str, arcs: int, size: int) -> Case:
     """Sag and first frequency of the rod as some arcs, started from the bends that the exact rod has there."""
-    robot = variants.padded_chain(spec, arcs, size, MODE_SETS[kind], among=MODES)
+    robot = alterations.padded_chain(spec, arcs, size, MODE_SETS[kind], among=MODES)
     start, segments = np.zeros(robot.one.stiffness.shape), robot.arm.segments
     lengths = np.asarray(segments.length)
     ends = np.minimum(np.concatenate([[0.0], np.cumsum(lengths)]), exact.rod[-1].end)
@@ -116,7 +115,8 @@ def _draw(path: Path, metrics: dict, title: str) -> None:
     by_arcs, costs, by_cost = (figure.add_subplot(grid[0, i]) for i in range(3))
     for color, marker, (kind, name) in zip(figures.COLORS, "os^", _NAMES.items(), strict=False):
         arcs, tip, f1, cost = (
-            metrics[f"{key}{kind}"] for key in ("arcs", "tip_error_percent", "f1_error_percent", "microseconds_per_step")
+            metrics[f"{key}{kind}"]
+            for key in ("arcs", "tip_error_percent", "f1_error_percent", "microseconds_per_step")
         )
         first = kind == ""
         style = {"color": color, "marker": marker, "linewidth": 1.5, "markersize": 6 if first else 8}

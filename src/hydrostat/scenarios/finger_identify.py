@@ -10,17 +10,13 @@ import numpy as np
 
 from hydrostat.errors import InputError
 from hydrostat.identification import TipFit, TipModel, TipRecord, read_tip_record
-from hydrostat.results import Variable, accuracy, figures, panels, planar_figures, record_rows
+from hydrostat.results import accuracy, figures, panels, planar_figures, record_arrays
 from hydrostat.robots import build_robot
 from hydrostat.scenarios.base import Outcome, Run
 
 _REFINEMENT = 4  # steps of the synthetic record per step of the model that is fitted to it
 _LEAST_PICTURES = 4
 _EXPECTED_EVALUATIONS = 12  # of a fit, for the progress bar
-_VARIABLES = (
-    Variable("recorded", ("axis",), (2,), "m", "x and z of the tip as recorded"),
-    Variable("fitted", ("axis",), (2,), "m", "x and z of the tip of the fitted model"),
-)
 
 
 def identify(run: Run) -> Outcome:
@@ -53,8 +49,11 @@ def identify(run: Run) -> Outcome:
     times = interval * np.arange(1, count + 1)
     with run.timed():
         fit = model.fit(record, guess, lambda n: run.progress("fitting", min(n / _EXPECTED_EVALUATIONS, 0.99)))
-        attributes = {"scenario": "finger-identify", "robot": run.robot.name}
-        record_rows(run.folder, times, list(zip(_VARIABLES, (record.tip, fit.path), strict=True)), attributes=attributes)
+        columns = {
+            "recorded": (record.tip, ("axis",), "m", "x and z of the tip as recorded"),
+            "fitted": (fit.path, ("axis",), "m", "x and z of the tip of the fitted model"),
+        }
+        record_arrays(run.folder, times, columns, attributes={"scenario": "finger-identify", "robot": run.robot.name})
     evaluations = len(fit.history)
     metrics = {
         "relative_error_percent": [100.0 * abs(f - 1.0) for f in fit.factors] if known else None,

@@ -7,10 +7,9 @@ import numpy as np
 from hydrostat.bodies import Arm
 from hydrostat.mechanics import equilibrium, planar, vibrations
 from hydrostat.results import Coordinate, Trajectory, Variable, accuracy, figures, panels, planar_figures
-from hydrostat.robots import RobotSpec, build_robot, variants
+from hydrostat.robots import RobotSpec, alterations, build_robot
 from hydrostat.scenarios.base import Outcome, Run
-from hydrostat.simulation import Run as Simulation
-from hydrostat.simulation import piece_rows, side_by_side
+from hydrostat.simulation import Simulation, piece_rows, side_by_side
 from hydrostat.stepping import SDIRK2
 from hydrostat.system import System
 
@@ -26,14 +25,14 @@ def release(run: Run) -> Outcome:
     dt, count = 1e-3 * set_.dt_ms, len(run.settings.tip_masses_g)
     every = max(round(_ROW_SECONDS / dt), 1)
     rows = -(-max(round(set_.seconds / dt), 1) // every)
-    specs = [variants.bare_rod(run.robot, 1e-3 * grams) for grams in weights]
+    specs = [alterations.bare_rod(run.robot, 1e-3 * grams) for grams in weights]
     rests = []
     with run.compiling("equilibria and vibrations"):
         for spec in specs:
             rests.append(_rest(spec, set_.pull_deg))
             run.progress("equilibria and vibrations", len(rests) / count)
     held, rest_tips, frequencies = zip(*rests, strict=True)
-    systems = [System(build_robot(spec)) for spec in (*specs, *map(variants.without_damping, specs))]
+    systems = [System(build_robot(spec)) for spec in (*specs, *map(alterations.without_damping, specs))]
     starts = [system.rest(one.q[:2]) for system, one in zip(systems, 2 * held, strict=True)]
     stepper = SDIRK2(tolerance=_TOLERANCE)
     simulations = [Simulation(system, dt=dt, stepper=stepper, every=every) for system in systems]
@@ -78,7 +77,9 @@ def release(run: Run) -> Outcome:
         sim_seconds=len(simulations) * rows * every * dt,
         dt=dt,
         steps=len(simulations) * rows * every,
-        notes=[f"with {w:g} g at its tip {words}" for w, f1 in zip(weights, frequencies, strict=True) if min(f1) <= 0.0],
+        notes=[
+            f"with {w:g} g at its tip {words}" for w, f1 in zip(weights, frequencies, strict=True) if min(f1) <= 0.0
+        ],
     )
 
 
@@ -86,7 +87,7 @@ def _rest(spec: RobotSpec, pull_deg: float) -> tuple[planar.HeldTip, np.ndarray,
     """The two arcs with their tip held; tips at rest [m] and first frequencies [Hz] of the two arcs and of many."""
     tips, frequencies = [], []
     # In arrays of one size, so that one function is compiled for all.
-    robots = [variants.padded_chain(spec, arcs, _EXACT_ARCS) for arcs in (2, _EXACT_ARCS)]
+    robots = [alterations.padded_chain(spec, arcs, _EXACT_ARCS) for arcs in (2, _EXACT_ARCS)]
     for robot in robots:
         q = np.asarray(equilibrium(robot, load_steps=planar.LOAD_STEPS).q)
         tips.append(planar.tip_in_plane(robot.arm, q))

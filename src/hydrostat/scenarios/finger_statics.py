@@ -8,7 +8,7 @@ import numpy as np
 from hydrostat.bodies import Arm
 from hydrostat.mechanics import equilibrium, planar
 from hydrostat.results import Variable, accuracy, figures, panels, planar_figures
-from hydrostat.robots import RobotSpec, Sag, build_robot, sag, variants
+from hydrostat.robots import RobotSpec, Sag, alterations, build_robot, sag
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.viewer import Line
 
@@ -40,10 +40,10 @@ class Load(NamedTuple):
 def statics(run: Run) -> Outcome:
     """Let the rod sag under each weight: as two arcs, as a chain of many, and exactly."""
     set_ = run.settings
-    specs = [variants.bare_rod(run.robot, 1e-3 * grams) for grams in set_.tip_masses_g]
+    specs = [alterations.bare_rod(run.robot, 1e-3 * grams) for grams in set_.tip_masses_g]
     arm, arcs = build_robot(specs[0]).arm, 2 * set_.pieces
     with run.compiling():
-        _load(variants.bare_rod(run.robot), arcs)
+        _load(alterations.bare_rod(run.robot), arcs)
     loads: list[Load] = []
     attributes = {"scenario": "finger-statics", "robot": run.robot.name}
     options = {"axis": "tip_mass", "axis_unit": "kg", "attributes": attributes}
@@ -117,14 +117,16 @@ def _draw(path: Path, arm: Arm, loads: list[Load], metrics: dict, errors: np.nda
     cell.set_ylim(bottom=0.0)
     finer = {"2 arcs": errors[:, 0], f"{metrics['arcs']} arcs": errors[:, 1]}
     cell, styles = figure.add_subplot(grid[1, 2]), ("o-", "^-")
-    panels.draw_curves(cell, weights, finer, "tip: error of position", "[% of length]", log=True, styles=styles, **options)
+    panels.draw_curves(
+        cell, weights, finer, "tip: error of position", "[% of length]", log=True, styles=styles, **options
+    )
     figures.save(figure, path)
 
 
 def _replay(path: Path, run: Run, arm: Arm, title: str) -> None:
     """The weight grows and shrinks again; the two arcs as a tube, the exact rod as a line beside it."""
     kilograms = 1e-3 * np.linspace(0.0, max(run.settings.tip_masses_g), _FRAMES)
-    specs = [variants.bare_rod(run.robot, mass) for mass in kilograms]
+    specs = [alterations.bare_rod(run.robot, mass) for mass in kilograms]
     q = np.stack([equilibrium(build_robot(spec), load_steps=planar.LOAD_STEPS).q for spec in specs])
     exact = np.stack([sag(spec).at(planar_figures.distances_along(arm)[::3]) for spec in specs])
     kilograms, q, exact = (np.concatenate([y, y[-2::-1]]) for y in (kilograms, q, exact))

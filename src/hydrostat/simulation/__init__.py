@@ -2,13 +2,14 @@
 
 from hydrostat.simulation.real_time import RealTime
 from hydrostat.simulation.rollout import rollout
-from hydrostat.simulation.side_by_side import piece_rows, side_by_side
-from hydrostat.simulation.simulate import Run, simulate
+from hydrostat.simulation.simulate import Run as Simulation
+from hydrostat.simulation.simulate import simulate
 from hydrostat.simulation.step_cost import TimedRun, time_steps
+from hydrostat.simulation.together import piece_rows, side_by_side
 
 __all__ = [
     "RealTime",
-    "Run",
+    "Simulation",
     "TimedRun",
     "piece_rows",
     "rollout",
