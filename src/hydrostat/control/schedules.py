@@ -1,4 +1,4 @@
-"""Quantities that follow the clock: smooth changes from value to value, and a controller of tendons by such a schedule."""
+"""Quantities that follow the clock: smooth changes from value to value, and tensions of tendons by such a schedule."""
 
 from collections.abc import Sequence
 

@@ -8,7 +8,7 @@ def rms(values) -> float:
     return float(np.sqrt(np.mean(np.square(values))))
 
 
-def percent(part: float, whole: float, smallest: float = 0.0) -> float | None:
+def percent(part, whole, smallest: float = 0.0) -> float | None:
     """The ratio of two numbers in percent; None where the second is not larger than `smallest`."""
     return 100.0 * float(part) / float(whole) if abs(whole) > smallest else None
 

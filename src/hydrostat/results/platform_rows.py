@@ -157,7 +157,7 @@ def _stroke_notes(arm: Platforms, legs: np.ndarray, limited: bool) -> list[str]:
     return [f"legs of segment {_numbers(beyond)} leave their stroke{reason}"] if beyond.any() else []
 
 
-def _numbers(chosen: np.ndarray) -> str:
+def _numbers(chosen) -> str:
     """The numbers of the chosen segments, counted from 1."""
     return ", ".join(str(i + 1) for i in np.flatnonzero(chosen))
 

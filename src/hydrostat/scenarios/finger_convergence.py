@@ -9,6 +9,7 @@ from hydrostat.mechanics import equilibrium, planar, vibrations
 from hydrostat.results import accuracy, figures, panels, planar_figures, record_arrays
 from hydrostat.robots import MODES, RobotSpec, Sag, alterations, build_robot, sag
 from hydrostat.scenarios.base import Outcome, Run
+from hydrostat.segments import StrainSegment
 from hydrostat.simulation import Simulation, time_steps
 from hydrostat.system import System
 
@@ -98,6 +99,7 @@ def _case(spec: RobotSpec, exact: Sag, kind: str, arcs: int, size: int) -> Case:
     start, segments = np.zeros(robot.one.stiffness.shape), robot.arm.segments
     lengths = np.asarray(segments.length)
     ends = np.minimum(np.concatenate([[0.0], np.cumsum(lengths)]), exact.rod[-1].end)
+    assert isinstance(segments, StrainSegment)
     curvature = np.diff(exact.at(ends)[:, 0]) / lengths - np.asarray(segments.rest_strain)[:, 1]
     bend_x, bend_y, twist = (MODES.index(mode) for mode in ("bend_x", "bend_y", "twist"))
     start[:arcs, bend_y] = curvature[:arcs]

@@ -9,7 +9,7 @@ from hydrostat.mechanics import equilibrium, planar, vibrations
 from hydrostat.results import Coordinate, Trajectory, Variable, accuracy, figures, panels, planar_figures
 from hydrostat.robots import RobotSpec, alterations, build_robot
 from hydrostat.scenarios.base import Outcome, Run
-from hydrostat.simulation import Simulation, piece_rows, side_by_side
+from hydrostat.simulation import Simulation, compile_pieces, side_by_side
 from hydrostat.stepping import SDIRK2
 from hydrostat.system import System
 
@@ -36,11 +36,9 @@ def release(run: Run) -> Outcome:
     starts = [system.rest(one.q[:2]) for system, one in zip(systems, 2 * held, strict=True)]
     stepper = SDIRK2(tolerance=_TOLERANCE)
     simulations = [Simulation(system, dt=dt, stepper=stepper, every=every) for system in systems]
-    arm, piece = systems[0].robot.arm, piece_rows(rows)
+    arm = systems[0].robot.arm
     with run.compiling("compiling the motion"):
-        for size in {piece, (rows - 1) % piece + 1}:
-            trial = simulations[0].compile(size * every * dt, state=starts[0])
-        _observed(trial)
+        _observed(compile_pieces(simulations[0], starts[0], rows))
 
     blocks = []
     with run.timed(), _recorder(run, rows + 1) as recorder:
@@ -70,6 +68,7 @@ def release(run: Run) -> Outcome:
     title = f"finger-release: {run.robot.name}"
     shown = [planar_figures.ShownArm(f"{i + 1}: {w:g} g", arm, q[:, i], 1e-3 * w) for i, w in enumerate(weights)]
     words = "the finger is unstable where it hangs: a negative frequency is imaginary"
+    unstable = [grams for grams, f1 in zip(weights, frequencies, strict=True) if min(f1) <= 0.0]
     return Outcome(
         metrics,
         figure=lambda path: _draw(path, arm, metrics, time, q, paths, drifts, title),
@@ -77,9 +76,7 @@ def release(run: Run) -> Outcome:
         sim_seconds=len(simulations) * rows * every * dt,
         dt=dt,
         steps=len(simulations) * rows * every,
-        notes=[
-            f"with {w:g} g at its tip {words}" for w, f1 in zip(weights, frequencies, strict=True) if min(f1) <= 0.0
-        ],
+        notes=[f"with {grams:g} g at its tip {words}" for grams in unstable],
     )
 
 

@@ -1,7 +1,7 @@
 """finger-statics: the sagging rod as two arcs against the exact rod, as in figure 9 of Dehghani's paper."""
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from hydrostat.viewer import Line
 
 _FRAMES = 25  # of the replay, while the weight grows
 _REPLAY_SECONDS = 6.0
+_BY_WEIGHT: dict[str, Any] = {"x_label": "tip weight [g]"}
 _VARIABLES = (
     Variable("theta", ("arc",), (2,), "rad", "bend of each of the two arcs, positive downwards"),
     Variable("tip_two_arcs", ("direction",), (2,), "m", "along the clamp's axis, and up"),
@@ -112,7 +113,7 @@ def _draw(path: Path, arm: Arm, loads: list[Load], metrics: dict, errors: np.nda
     figures.style_axes(turns, "turn of the tangent (dashed: exact)", "along the rod [m]", "[deg]")
     sag_errors = [np.nan if error is None else abs(error) for error in metrics["sag_error_percent"]]
     by_weight = {"position, of the length": errors[:, 0], "sag, of the sag": sag_errors}
-    cell, options = figure.add_subplot(grid[1, 1]), {"x_label": "tip weight [g]"}
+    cell, options = figure.add_subplot(grid[1, 1]), _BY_WEIGHT
     panels.draw_curves(cell, weights, by_weight, "tip of the two arcs: error", "[%]", styles=("o-", "s--"), **options)
     cell.set_ylim(bottom=0.0)
     finer = {"2 arcs": errors[:, 0], f"{metrics['arcs']} arcs": errors[:, 1]}

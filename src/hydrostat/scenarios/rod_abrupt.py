@@ -87,13 +87,11 @@ def _release(
     simulation = Simulation(system, dt=dt)
     with run.compiling(f"compiling ({label})"):
         simulation.compile(run.settings.seconds, state=start)[:1].energy()
-    energies, tips, before = [], [], run.wall_seconds
+    before = run.wall_seconds
 
     def record(rows: Trajectory) -> None:
-        energies.append(np.stack(rows.energy()[:3], -1))
-        tips.append(np.asarray(rows.tip))
-        columns = {"time": rows.time, "q": rows.q, "v": rows.v, "tip": tips[-1], "iterations": rows.iterations}
-        columns |= dict(zip(_ENERGIES, energies[-1].T, strict=True))
+        columns = {"time": rows.time, "q": rows.q, "v": rows.v, "tip": rows.tip, "iterations": rows.iterations}
+        columns |= dict(zip(_ENERGIES, rows.energy(), strict=False))
         index = np.arange(recorder.rows, recorder.rows + len(rows))
         recorder.append(index, run=np.full(len(rows), number), **columns)
 
@@ -103,8 +101,8 @@ def _release(
             motion = simulation(run.settings.seconds, **options)
     except DivergedError as error:
         raise DivergedError(f"{label}: {error}") from None
-    both = (np.concatenate(parts) for parts in (tips, energies))
-    return Release(label, dt, damped, motion, *both, run.wall_seconds - before)
+    wall_seconds = run.wall_seconds - before
+    return Release(label, dt, damped, motion, np.asarray(motion.tip), np.stack(motion.energy()[:3], -1), wall_seconds)
 
 
 def _recorder(run: Run, system: System, rows: int) -> Recorder:
@@ -128,7 +126,7 @@ def _draw(path: Path, releases: list[Release], changes: list[np.ndarray], title:
     """The rod and the paths of its tip from three sides, its energies, and the change of their sum with each step."""
     figure, grid = panels.new_panels(title, 2, 3, (14.0, 7.5))
     free, first = [one for one in releases if not one.damped], releases[0]
-    shown = [*zip(free, figures.COLORS, (4.0, 1.8, 0.8), strict=False)]
+    shown: list[tuple[Release, str, float]] = [*zip(free, figures.COLORS, (4.0, 1.8, 0.8), strict=False)]
     shown.append((next(one for one in releases if one.damped), "#888888", 0.8))
     scene = drawing.Scene.of(first.motion, np.linspace(0, len(first.motion) - 1, 13).astype(int))
     for cell, plane in ((grid[0, 0], drawing.SIDE), (grid[1, 0], drawing.FRONT), (grid[1, 1], drawing.ABOVE)):

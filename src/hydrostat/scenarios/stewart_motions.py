@@ -109,7 +109,7 @@ def _draw(path: Path, motion: PlatformMotion, azimuth: float, title: str) -> Non
     figure, grid = panels.new_panels(title, 2, len(MOTIONS), (13.0, 8.5), height_ratios=[3.2, 1])
     R, (sine, cosine) = np.asarray(motion.arm.base.rotation), (np.sin(azimuth), np.cos(azimuth))
     view = np.array([[cosine, sine, 0.0], [_TILT * sine, -_TILT * cosine, 1.0]]) @ R.T
-    shared, rows = None, len(motion.times) // len(MOTIONS)
+    shared, rows, title = None, len(motion.times) // len(MOTIONS), "legs of the last segment"
     for i, (name, row) in enumerate(_middles(motion).items()):
         axes = figure.add_subplot(grid[0, i], sharex=shared, sharey=shared)
         shared = shared or axes
@@ -119,6 +119,6 @@ def _draw(path: Path, motion: PlatformMotion, azimuth: float, title: str) -> Non
         legs = 1e3 * (motion.legs[rows * i : rows * (i + 1), -1] - motion.legs[0, -1])
         cell, words = figure.add_subplot(grid[1, i]), "share of the motion"
         curves = {f"leg {k + 1}": y for k, y in enumerate(legs.T)}
-        labels = {"title": "legs of the last segment", "unit": "from rest [mm]" if i == 0 else ""}
-        panels.draw_curves(cell, np.linspace(0.0, 1.0, rows), curves, x_label=words, legend=i == 0, **labels)
+        unit = "from rest [mm]" if i == 0 else ""
+        panels.draw_curves(cell, np.linspace(0.0, 1.0, rows), curves, title, unit, x_label=words, legend=i == 0)
     figures.save(figure, path)

@@ -113,8 +113,8 @@ def _plan(arm: control.Platforms, goals: control.TipGoals) -> control.Plan:
     errors = goals.errors(rows.T_world_tip)[goals.first :]
     if not errors.max() <= 0.01 * arm.length:
         raise InputError(
-            f"the path must be one that the legs can follow; the tip would fall behind by {errors.max():.3g} m: give it "
-            f"more time, or bring it within reach"
+            f"the path must be one that the legs can follow; the tip would fall behind by {errors.max():.3g} m: give "
+            f"it more time, or bring it within reach"
         )
     return control.plan_of(arm.segments.coordinates_of(rows.T), goals.dt)
 

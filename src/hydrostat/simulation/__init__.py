@@ -5,13 +5,13 @@ from hydrostat.simulation.rollout import rollout
 from hydrostat.simulation.simulate import Run as Simulation
 from hydrostat.simulation.simulate import simulate
 from hydrostat.simulation.step_cost import TimedRun, time_steps
-from hydrostat.simulation.together import piece_rows, side_by_side
+from hydrostat.simulation.together import compile_pieces, side_by_side
 
 __all__ = [
     "RealTime",
     "Simulation",
     "TimedRun",
-    "piece_rows",
+    "compile_pieces",
     "rollout",
     "side_by_side",
     "simulate",

@@ -10,8 +10,15 @@ from hydrostat.system import State
 _PIECE_ROWS = 250  # rows that are simulated before they are handed out, at most
 
 
-def piece_rows(rows: int) -> int:
-    """The number of rows of a piece of `side_by_side`: pieces are of equal size, but for the last."""
+def compile_pieces(run: Run, state: State, rows: int) -> Trajectory:
+    """Compile what `side_by_side` needs of a run with some rows after the first; gives one piece back for trials."""
+    piece = _piece_rows(rows)
+    trials = [run.compile(count * run.every * run.dt, state=state) for count in {piece, (rows - 1) % piece + 1}]
+    return trials[0]
+
+
+def _piece_rows(rows: int) -> int:
+    """The number of rows of a piece: pieces are of equal size, but for the last."""
     return -(-rows // -(-rows // _PIECE_ROWS))
 
 
@@ -22,7 +29,7 @@ def side_by_side(runs: Sequence[Run], states: Sequence[State], rows: int) -> Ite
 
     **Arguments:** `states`: where each run starts; `rows`: of each run, after the first.
     """
-    states, piece = list(states), piece_rows(rows)
+    states, piece = list(states), _piece_rows(rows)
     for done in range(0, rows, piece):
         count = min(piece, rows - done)
         parts, failures = [], []
