@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         control,
         errors,
         exporting,
+        identification,
         lie,
         mechanics,
         results,
