@@ -47,8 +47,8 @@ def grasp(run: Run) -> Outcome:
     every = max(round(_ROW_SECONDS / dt), 1)
     simulation = Simulation(system, controller, dt, every=every)
     with run.compiling():
-        trial = simulation.compile(seconds)
-        trial[:1].derived(obstacle_contact)
+        trial = simulation.compile(seconds)[:1]
+        _ = trial.tip, trial.derived(obstacle_contact)
 
     shape, places = system.robot.one.stiffness.shape, contact_fractions(system.robot)
     variables = [

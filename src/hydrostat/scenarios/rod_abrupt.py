@@ -86,8 +86,8 @@ def _release(
     label = f"{'damped' if damped else 'undamped'}, {1e3 * dt:g} ms"
     simulation = Simulation(system, dt=dt)
     with run.compiling(f"compiling ({label})"):
-        simulation.compile(run.settings.seconds, state=start)[:1].energy()
-    before = run.wall_seconds
+        trial = simulation.compile(run.settings.seconds, state=start)[:1]
+        _ = trial.tip, trial.energy()
 
     def record(rows: Trajectory) -> None:
         columns = {"time": rows.time, "q": rows.q, "v": rows.v, "tip": rows.tip, "iterations": rows.iterations}
@@ -95,6 +95,7 @@ def _release(
         index = np.arange(recorder.rows, recorder.rows + len(rows))
         recorder.append(index, run=np.full(len(rows), number), **columns)
 
+    before = run.wall_seconds
     try:
         with run.timed():
             options = {"state": start, "on_rows": record, "on_progress": lambda done: run.progress(label, done)}

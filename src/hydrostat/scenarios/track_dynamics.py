@@ -45,16 +45,16 @@ def dynamics(run: Run) -> Outcome:
     simulation = Simulation(real, controller, dt, every=_EVERY)
     seconds, start = float(goals.times[-1]), real.rest(plan.q[0], plan.v[0])
     with run.compiling("compiling the arm"):
-        simulation.compile(seconds, start)
+        _ = simulation.compile(seconds, start)[:1].tip
     # The last row may lie a little beyond the end of the path, where the tip stays.
     count = simulation.rows(seconds) + 1
     goal = goals.positions[np.minimum(np.arange(count) * _EVERY, len(goals.times) - 1)]
     with run.timed(), _recorder(run, arm.count, count) as recorder:
 
         def record(rows: Trajectory) -> None:
-            wanted = goal[recorder.rows : recorder.rows + len(rows)]
+            places = goal[recorder.rows : recorder.rows + len(rows)]
             memory = {"leg_force": rows.memory.forces, "payload_estimate": rows.memory.payload}
-            recorder.append(rows.time, q=rows.q, v=rows.v, tip=rows.tip, tip_wanted=wanted, **memory)
+            recorder.append(rows.time, q=rows.q, v=rows.v, tip=rows.tip, tip_wanted=places, **memory)
 
         rows = simulation(seconds, state=start, on_rows=record, on_progress=lambda done: run.progress("moving", done))
 
