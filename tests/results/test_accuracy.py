@@ -46,7 +46,9 @@ def test_change_of_energy_is_over_the_largest_kinetic_energy():
 def test_deviation_of_a_path_sampled_otherwise():
     fine, coarse = np.linspace(0.0, 1.0, 101), np.linspace(0.0, 1.0, 11)
     line = lambda t: np.outer(t, [1.0, 2.0, -1.0])  # noqa: E731
-    assert accuracy.path_deviation(coarse, line(coarse) + [0.0, 0.3, 0.4], fine, line(fine)) == pytest.approx(0.5)
+    assert accuracy.path_deviation(coarse, line(coarse) + np.array([0.0, 0.3, 0.4]), fine, line(fine)) == pytest.approx(
+        0.5
+    )
 
 
 def test_the_largest_difference_of_two_trees():

@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hydrostat import System
 from hydrostat.mechanics import equilibrium, planar, vibrations
 from hydrostat.results import accuracy, figures, panels, planar_figures, record_arrays
 from hydrostat.robots import MODES, RobotSpec, Sag, alterations, build_robot, sag
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.segments import StrainSegment
 from hydrostat.simulation import Simulation, time_steps
-from hydrostat.system import System
 
 MODE_SETS = {"": ("bend_y",), "_planar": ("bend_y", "shear_x", "stretch"), "_six": MODES}
 """Modes of the arcs, by the ending of their metrics."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from hydrostat import System
 from hydrostat.control import ScheduledTension, SmoothSchedule
 from hydrostat.errors import InputError
 from hydrostat.results import (
@@ -25,7 +26,6 @@ from hydrostat.robots import alterations, build_robot
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.simulation import Simulation
 from hydrostat.surroundings import Capsule, ContactLaw, Obstacles
-from hydrostat.system import System
 
 _ROW_SECONDS = 0.01
 _TOUCH = 1e-3  # N: contact forces below this do not count

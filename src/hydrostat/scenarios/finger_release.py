@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
+from hydrostat import System
 from hydrostat.bodies import Arm
 from hydrostat.mechanics import equilibrium, planar, vibrations
 from hydrostat.results import Coordinate, Trajectory, Variable, accuracy, figures, panels, planar_figures
@@ -11,7 +12,6 @@ from hydrostat.robots import RobotSpec, alterations, build_robot
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.simulation import Simulation, compile_pieces, side_by_side
 from hydrostat.stepping import SDIRK2
-from hydrostat.system import System
 
 _EXACT_ARCS = 40
 _TOLERANCE = 1e-7  # rad, of the stepper: far below the error of the step itself

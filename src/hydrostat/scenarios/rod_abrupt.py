@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hydrostat import State, System
 from hydrostat.errors import DivergedError
 from hydrostat.mechanics import equilibrium, no_inputs
 from hydrostat.results import Recorder, Trajectory, Variable, accuracy, drawing, figures, panels
 from hydrostat.robots import alterations, build_robot
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.simulation import Simulation
-from hydrostat.system import State, System
 
 _LOAD_STEPS = 20
 _THINNEST = 0.004  # m: radius in the replay, where a rod of 1 mm would be hard to see
@@ -92,8 +92,7 @@ def _release(
     def record(rows: Trajectory) -> None:
         columns = {"time": rows.time, "q": rows.q, "v": rows.v, "tip": rows.tip, "iterations": rows.iterations}
         columns |= dict(zip(_ENERGIES, rows.energy(), strict=False))
-        index = np.arange(recorder.rows, recorder.rows + len(rows))
-        recorder.append(index, run=np.full(len(rows), number), **columns)
+        recorder.append(recorder.rows + np.arange(len(rows)), run=np.full(len(rows), number), **columns)
 
     before = run.wall_seconds
     try:
@@ -102,8 +101,8 @@ def _release(
             motion = simulation(run.settings.seconds, **options)
     except DivergedError as error:
         raise DivergedError(f"{label}: {error}") from None
-    wall_seconds = run.wall_seconds - before
-    return Release(label, dt, damped, motion, np.asarray(motion.tip), np.stack(motion.energy()[:3], -1), wall_seconds)
+    tip, energies = np.asarray(motion.tip), np.stack(motion.energy()[:3], -1)
+    return Release(label, dt, damped, motion, tip, energies, run.wall_seconds - before)
 
 
 def _recorder(run: Run, system: System, rows: int) -> Recorder:

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from hydrostat import control
+from hydrostat import System, control
 from hydrostat.actuation import radial_forces
 from hydrostat.errors import InputError
 from hydrostat.mechanics import GRAVITY
@@ -14,7 +14,6 @@ from hydrostat.results import Trajectory, Variable, accuracy, panels, platform_f
 from hydrostat.robots import build_robot
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.simulation import Simulation
-from hydrostat.system import System
 
 _EVERY = 5  # steps from row to row
 _TRACKING_GAIN = 100.0  # 1/s, of the planned motion
