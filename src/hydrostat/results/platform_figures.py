@@ -33,11 +33,11 @@ def legs(motion: PlatformMotion, row: int) -> np.ndarray:
 
 def draw_platforms(axes, motion: PlatformMotion, row: int = -1, alpha: float = 1.0) -> None:
     """Draw an arm in space at one row: its plates as discs, and its legs [m]."""
+    from matplotlib.colors import to_rgba
     from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 
-    plates = Poly3DCollection(list(rims(motion, row)), facecolors=_PLATE, edgecolors=_RIM, linewidths=0.5)
-    plates.set_alpha(0.7 * alpha)
-    axes.add_collection3d(plates)
+    colors = {"facecolors": to_rgba(_PLATE, 0.7 * alpha), "edgecolors": to_rgba(_RIM, alpha)}
+    axes.add_collection3d(Poly3DCollection(list(rims(motion, row)), linewidths=0.5, **colors))
     axes.add_collection3d(Line3DCollection(list(legs(motion, row)), colors=_LEG, linewidths=0.6, alpha=alpha))
 
 
