@@ -90,4 +90,6 @@ def _draw(path: Path, tracked: dict[int, TipTracking], metrics: dict, curve: Cur
     costs, cell = {"here": metrics["control_step_ms"], "paper": PAPER_STEP_MS}, figure.add_subplot(grid[1, 2])
     panels.draw_curves(cell, TIMED_SEGMENTS, costs, "cost of a control tick", "[ms]", log=True, **options)
     cell.set_xscale("log")
+    cell.set_xticks(TIMED_SEGMENTS, [str(count) for count in TIMED_SEGMENTS], minor=False)
+    cell.minorticks_off()
     figures.save(figure, path)
