@@ -36,8 +36,8 @@ def draw_platforms(axes, motion: PlatformMotion, row: int = -1, alpha: float = 1
     from matplotlib.colors import to_rgba
     from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 
-    colors = {"facecolors": to_rgba(_PLATE, 0.7 * alpha), "edgecolors": to_rgba(_RIM, alpha)}
-    axes.add_collection3d(Poly3DCollection(list(rims(motion, row)), linewidths=0.5, **colors))
+    face, edge = to_rgba(_PLATE, 0.7 * alpha), to_rgba(_RIM, alpha)
+    axes.add_collection3d(Poly3DCollection(list(rims(motion, row)), facecolors=face, edgecolors=edge, linewidths=0.5))
     axes.add_collection3d(Line3DCollection(list(legs(motion, row)), colors=_LEG, linewidths=0.6, alpha=alpha))
 
 
