@@ -11,14 +11,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from hydrostat.control.paths import PAPER_PATHS
-from hydrostat.control.resolved_rate import Law, Posture, central_rates, moved
-from hydrostat.control.tracking import follow, switch
+import hydrostat as hs
+from hydrostat.control import PAPER_PATHS, Law, Platforms, plan_tip_goals, switch, tracking_law
+from hydrostat.control.resolved_rate import central_rates, moved
 from hydrostat.measuring import best_of
-from hydrostat.robots.specs.stewart_arm import stewart_arm as specification
-from hydrostat.scenarios.track_goals import plan_goals
 from hydrostat.scenarios.track_segments import PAPER_STEP_MS, TIMED_SEGMENTS
-from hydrostat.scenarios.tracking import platforms
 
 GAIN, DT, TICKS = 20.0, 2e-3, 500
 
@@ -80,18 +77,16 @@ def main():
     ours, limited, calls, numpy_ms, differences = [], [], [], [], []
     target = PAPER_PATHS["line"](np.zeros(1))[0]
     for count in TIMED_SEGMENTS:
-        arm = platforms(specification(count))
+        arm = Platforms.of(hs.robots.stewart_arm(count))
         law = Law(arm.segments, arm.base)
         aims = jnp.asarray(target)[None]
         roll = lambda: jax.block_until_ready(switch(law, arm.rest, aims, 0, 1e-9, GAIN, DT, TICKS))  # noqa: E731, B023
         (T, _), (rows, _) = roll()
         ours.append(1e3 * best_of(7, roll) / TICKS)
 
-        goals = plan_goals(arm, PAPER_PATHS["line"], 0.2, TICKS * DT - 0.2, DT, "free")
-        posture = Posture(jnp.ones(()), jnp.ones(()))
-        full = Law(arm.segments, arm.base, posture=posture, legs=arm.robot.legs)
-        forward = jnp.asarray(goals.forward)
-        smooth = lambda: jax.block_until_ready(follow(full, arm.rest, goals.poses, forward, 100.0, DT))  # noqa: E731, B023
+        goals = plan_tip_goals(arm, PAPER_PATHS["line"], 0.2, TICKS * DT - 0.2, DT)
+        full = tracking_law(arm)
+        smooth = lambda: goals.follow(full, 100.0)  # noqa: E731, B023
         smooth()
         limited.append(1e3 * best_of(7, smooth) / TICKS)
 

@@ -8,11 +8,11 @@ import pytest
 
 import hydrostat
 from hydrostat.errors import InputError, UnsolvedError
+from hydrostat.identification import read_tip_record
 from hydrostat.mechanics import kinematics
 from hydrostat.robots.build import build_robot
 from hydrostat.robots.file import format_robot
 from hydrostat.robots.specs.finger import finger
-from hydrostat.scenarios.finger_identify import read_record
 from hydrostat.scenarios.runner import run_scenario
 
 # Coarser than by default, and a third of the time.
@@ -187,7 +187,7 @@ def test_malformed_records_are_refused_in_one_line(name, tmp_path):
     file = tmp_path / "tip.csv"
     file.write_text("\n".join(rows))
     with pytest.raises(InputError, match=message) as caught:
-        read_record(str(file))
+        read_tip_record(str(file))
     assert "\n" not in str(caught.value)
 
 
@@ -196,7 +196,7 @@ def test_records_that_are_no_text_are_refused(content, tmp_path):
     file = tmp_path / "tip.csv"
     file.write_bytes(content)
     with pytest.raises(InputError, match="must hold"):
-        read_record(str(file))
+        read_tip_record(str(file))
 
 
 # --- What is refused

@@ -29,6 +29,7 @@ LAYERS = (
     {"exporting", "viewer"},
     {"results"},
     {"simulation"},
+    {"identification"},
     {"scenarios"},
     {"benchmarking"},
     {"_terminal"},

@@ -1,7 +1,7 @@
 """Actuators: tendons and wires with the stepper motors that pull them, the legs of platforms, and muscles."""
 
 from hydrostat.actuation.gcode import write_gcode
-from hydrostat.actuation.legs import Legs, leg_forces, leg_rates, make_legs, rest_poses
+from hydrostat.actuation.legs import Legs, leg_forces, leg_rates, make_legs, radial_forces, rest_poses
 from hydrostat.actuation.limb_tendons import (
     TendonPull,
     TendonShape,
@@ -39,6 +39,7 @@ __all__ = [
     "make_muscles",
     "make_tissue",
     "pulse_trains",
+    "radial_forces",
     "rest_poses",
     "shape_from_lengths",
     "shape_from_tendon_lengths",

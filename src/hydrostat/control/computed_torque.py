@@ -11,10 +11,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from hydrostat import errors
 from hydrostat.actuation.legs import generalised_forces, leg_forces
+from hydrostat.compiling import quick_jit
 from hydrostat.control.base import Controller
 from hydrostat.errors import InputError
 from hydrostat.mechanics.dynamics import residual
@@ -184,6 +185,12 @@ def inverse_dynamics(robot: Robot, plan: Plan, row) -> Float[Array, "n 6"]:
     zero = jnp.zeros(6)
     x, v, a = (Coordinates(part[row], zero) for part in plan)
     return leg_forces(_platforms(robot), plan.q[row], residual(robot, x, v, a, no_inputs(robot)).q)
+
+
+@quick_jit
+def inverse_dynamics_along(robot: Robot, plan: Plan, rows: Int[Array, " m"]) -> Float[Array, "m n 6"]:
+    """The forces of the legs along a planned motion, at some of its rows [N]."""
+    return jax.lax.map(lambda row: inverse_dynamics(robot, plan, row), rows)
 
 
 def _platforms(robot: Robot) -> StewartSegment:

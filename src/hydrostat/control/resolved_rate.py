@@ -17,6 +17,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from hydrostat.actuation.legs import Legs, leg_rates, rest_poses
+from hydrostat.errors import InputError
 from hydrostat.lie import SE3, small, so3
 from hydrostat.segments import StewartSegment
 from hydrostat.segments.stewart import displaced, orthonormal
@@ -297,6 +298,15 @@ def clearance(obstacle: Obstacle, segments: StewartSegment, T: SE3, T_world: SE3
     far = small.norm(offset)
     away = offset / jnp.maximum(far, _NOTHING)[:, None]
     return Clearance(far - obstacle.radius - jnp.max(segments.rings(T), -1), away, place)
+
+
+@eqx.filter_jit
+def clearances(law: Law, T: SE3) -> Float[Array, " rows"]:
+    """The least distance between an arm and the obstacle of its law at every row of poses (rows, n) [m]."""
+    obstacle = law.obstacle
+    if obstacle is None:
+        raise InputError("`clearances` needs a law with an obstacle; it has none")
+    return jax.lax.map(lambda T: jnp.min(clearance(obstacle, law.segments, T, plates(law, T)).distance), T)
 
 
 def _kept_clear(obstacle: Obstacle, segments, T, T_world, own: Own, A, SA, gram, twist):

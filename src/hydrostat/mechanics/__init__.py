@@ -4,13 +4,14 @@ An `ArmModel` is an arm with its masses and forces, a `Robot` a body with arms; 
 surroundings.
 """
 
-from hydrostat.mechanics import dynamics, energy, kinematics, statics
-from hydrostat.mechanics.model import ArmModel, Wires, make_arm_model
+from hydrostat.mechanics import dynamics, energy, kinematics, planar, statics
+from hydrostat.mechanics.model import GRAVITY, ArmModel, Wires, make_arm_model
 from hydrostat.mechanics.nodes import AbstractForces, AbstractWires, NodeForces, Nodes
 from hydrostat.mechanics.robot import BodyShape, Inputs, Robot, equal_arms, no_inputs, single_arm, unequal_arms
 from hydrostat.mechanics.statics import equilibrium, vibrations
 
 __all__ = [
+    "GRAVITY",
     "AbstractForces",
     "AbstractWires",
     "ArmModel",
@@ -27,6 +28,7 @@ __all__ = [
     "kinematics",
     "make_arm_model",
     "no_inputs",
+    "planar",
     "single_arm",
     "statics",
     "unequal_arms",

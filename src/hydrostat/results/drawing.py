@@ -64,6 +64,9 @@ class Scene:
     ground: float | None
     """Height of the ground [m]."""
     obstacles: tuple[Any, ...]
+    """Shapes, where they start."""
+    obstacle_shifts: np.ndarray
+    """Displacements of the obstacles from where they start (rows, shapes, 3) [m]."""
     path: np.ndarray
     """Path of the body or, where it is fixed, of the tips (rows, paths, 3) [m]."""
 
@@ -88,6 +91,7 @@ class Scene:
         )
         ground, pose = system.part(Ground), some.body_pose
         tips = np.stack([arm.positions[:, -1] for arm in arms], 1)
+        shapes, shifts = _obstacles(system, some.state)
         return Scene(
             np.asarray(some.time),
             arms,
@@ -98,7 +102,8 @@ class Scene:
             np.asarray(things.position),
             np.asarray([float(r) for r in rows.object_radii(system)]),
             None if ground is None else float(ground.height),
-            tuple(shape for part in system.surroundings if isinstance(part, Obstacles) for shape in part.shapes),
+            shapes,
+            shifts,
             np.asarray(pose.position)[:, None] if robot.free_base else tips,
         )
 
@@ -114,6 +119,17 @@ class Scene:
         if self.ground is not None and 2 in plane:
             low.append(np.array([low[0][0], self.ground]))
         return np.stack([np.min(low, 0), np.max(high, 0)])
+
+
+def _obstacles(system, state) -> tuple[tuple[Any, ...], np.ndarray]:
+    """The shapes of all obstacles, and their displacements by rows (rows, shapes, 3) [m]."""
+    shapes, shifts = [], [np.zeros((len(state.time), 0, 3))]
+    for part, own in zip(system.surroundings, state.surroundings, strict=True):
+        if isinstance(part, Obstacles):
+            moved = np.zeros((len(state.time), 3)) if part.motion is None else np.asarray(jax.vmap(part.motion)(own))
+            shapes += part.shapes
+            shifts.append(np.repeat(moved[:, None], len(part.shapes), 1))
+    return tuple(shapes), np.concatenate(shifts, 1)
 
 
 def per_arm(robot, values) -> tuple:
@@ -160,7 +176,7 @@ def draw_view(
 
     scene = scene_of(of)
     if surroundings:
-        _draw_surroundings(axes, scene, plane)
+        _draw_surroundings(axes, scene, row, plane)
     polygons, faces, edges, widths = [], [], [], []
     done: set[tuple[int, int]] = set()
     pieces = {piece.key: piece for piece in _pieces(scene, row, plane)}
@@ -326,13 +342,13 @@ def _draw_stalks(axes, scene: Scene, row: int, plane: tuple[int, int], paleness:
             axes.plot(*_MM * ends[:, list(plane)].T, color=_pale(_BODY, paleness), linewidth=3.0, zorder=1)
 
 
-def _draw_surroundings(axes, scene: Scene, plane: tuple[int, int]) -> None:
+def _draw_surroundings(axes, scene: Scene, row: int, plane: tuple[int, int]) -> None:
     """The ground, seen from the side, and obstacles."""
     if scene.ground is not None and 2 in plane:
         axes.axhline(_MM * scene.ground, color=_OBSTACLE, linewidth=0.8, zorder=0.5)
         axes.axhspan(_MM * (scene.ground - 10.0), _MM * scene.ground, color=_SOIL, linewidth=0, zorder=0.4)
     pick = list(plane)
-    for shape in scene.obstacles:
+    for shape, shift in zip(scene.obstacles, scene.obstacle_shifts[row], strict=True):
         if isinstance(shape, Sphere):
             outline = _circle(np.asarray(shape.centre)[pick], float(shape.radius))
         elif isinstance(shape, Capsule):
@@ -345,7 +361,7 @@ def _draw_surroundings(axes, scene: Scene, plane: tuple[int, int]) -> None:
         else:
             continue
         if outline is not None:
-            axes.fill(*(_MM * outline).T, color=_OBSTACLE, alpha=0.6, linewidth=0, zorder=0.6)
+            axes.fill(*(_MM * (outline + shift[pick])).T, color=_OBSTACLE, alpha=0.6, linewidth=0, zorder=0.6)
 
 
 def box_corners(box: Box) -> np.ndarray:

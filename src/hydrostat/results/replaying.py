@@ -60,7 +60,7 @@ def _thinned(tube: Tube, count: int, kept: slice) -> Tube:
 
 def _things(scene: Scene) -> list[Tube]:
     """The body, free objects and obstacles."""
-    found, frames = [], len(scene.time)
+    found = []
     if scene.body is not None and scene.body_radius > 0.0:
         along = np.linspace(-0.999, 0.999, 17)
         spots = scene.body[:, None] + scene.body_radius * along[None, :, None] * scene.body_rotation[:, None, :, 2]
@@ -70,10 +70,10 @@ def _things(scene: Scene) -> list[Tube]:
         found.append(Tube.ball(f"object {i + 1}", scene.objects[:, i], float(radius)))
     for i, shape in enumerate(scene.obstacles):
         if isinstance(shape, Sphere):
-            centres = np.broadcast_to(np.asarray(shape.centre), (frames, 3))
+            centres = np.asarray(shape.centre) + scene.obstacle_shifts[:, i]
             found.append(Tube.ball(f"obstacle {i + 1}", centres, float(shape.radius), _OBSTACLE_COLOR))
         if isinstance(shape, Capsule):
-            a, b = (np.broadcast_to(np.asarray(end), (frames, 3)) for end in (shape.a, shape.b))
+            a, b = (np.asarray(end) + scene.obstacle_shifts[:, i] for end in (shape.a, shape.b))
             found.append(cylinder(f"obstacle {i + 1}", a, b, float(shape.radius), _OBSTACLE_COLOR))
     return found
 
@@ -113,5 +113,6 @@ def _outlines(scene: Scene) -> list[Line]:
         if isinstance(shape, Box):
             # One line that passes every edge, some of them twice.
             order = [0, 1, 3, 2, 0, 4, 5, 1, 5, 7, 3, 7, 6, 2, 6, 4]
-            found.append(Line(f"obstacle {i + 1}", box_corners(shape)[order], color=_OBSTACLE_COLOR, width=width))
+            edges = box_corners(shape)[order] + scene.obstacle_shifts[:, i, None]
+            found.append(Line(f"obstacle {i + 1}", edges, color=_OBSTACLE_COLOR, width=width))
     return found

@@ -366,14 +366,15 @@ class Trajectory(eqx.Module):
 
         return plot(self, path, title)
 
-    def replay(self, path: str | os.PathLike[str], title: str | None = None, *, lines=(), tubes=()) -> Path:
+    def replay(self, path: str | os.PathLike[str], title: str | None = None, **options) -> Path:
         """Write the motion as one HTML file that plays in a browser.
 
-        **Arguments:** `lines`, `tubes`: what else is to be seen, of `hydrostat.viewer`, row by row as the trajectory.
+        **Arguments:** `options`: `lines`, `tubes`, what else is to be seen, of `hydrostat.viewer`, row by row as the
+        trajectory; `min_radius`, of arms as they are drawn [m], for those too thin to be seen.
         """
         from hydrostat.results.replaying import replay
 
-        return replay(self, path, title, lines=lines, tubes=tubes)
+        return replay(self, path, title, **options)
 
     # Any function of rows.
 

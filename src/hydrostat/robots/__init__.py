@@ -6,11 +6,12 @@ forces on it, `drive`, `points`, `load_places` and more. The specifications they
 their numbers, are in `specs`; these, `spec` and `file` do not need JAX.
 """
 
+import importlib as _importlib
 from typing import TYPE_CHECKING
 
 from hydrostat.robots.catalogue import ROBOTS, find_arm, find_robot
 from hydrostat.robots.file import format_robot, parse_robot, read_robot
-from hydrostat.robots.limbed import LimbedSpec
+from hydrostat.robots.limbed import AnySpec, LimbedSpec
 from hydrostat.robots.spec import MODES, LegsSpec, RobotSpec
 from hydrostat.robots.specs.finger import FRICTION, LENGTHS, RADIUS, TENDON_OFFSET, YOUNGS_MODULUS
 from hydrostat.robots.specs.rod import SILICONE
@@ -18,12 +19,19 @@ from hydrostat.robots.specs.stewart_arm import BASE_RADIUS, LENGTH, SEGMENTS
 
 if TYPE_CHECKING:
     from hydrostat.mechanics.robot import Robot
+    from hydrostat.robots import alterations
+    from hydrostat.robots.elastica import Sag, sag
 
 __all__ = [
+    "MODES",
     "ROBOTS",
+    "AnySpec",
     "LegsSpec",
     "LimbedSpec",
     "RobotSpec",
+    "Sag",
+    "alterations",
+    "build_robot",
     "find_arm",
     "find_robot",
     "finger",
@@ -34,12 +42,30 @@ __all__ = [
     "parse_robot",
     "read_robot",
     "rod",
+    "sag",
     "scaled",
     "squid",
     "squid_limb",
     "stewart_arm",
     "tentacle",
 ]
+
+_LATER = {"Sag": "elastica", "sag": "elastica"}
+
+
+def __getattr__(name: str):
+    if name == "alterations":
+        return _importlib.import_module("hydrostat.robots.alterations")
+    if name in _LATER:
+        return getattr(_importlib.import_module(f"hydrostat.robots.{_LATER[name]}"), name)
+    raise AttributeError(f"module 'hydrostat.robots' has no attribute '{name}'; it has {', '.join(__all__)}")
+
+
+def build_robot(spec: AnySpec, **options) -> "Robot":
+    """The robot that a specification describes; `hydrostat.robots.build.build_robot` says the options."""
+    from hydrostat.robots.build import build_robot as build
+
+    return build(spec, **options)
 
 
 def load(name_or_file: str, **options) -> "Robot":

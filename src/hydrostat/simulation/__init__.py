@@ -2,6 +2,18 @@
 
 from hydrostat.simulation.real_time import RealTime
 from hydrostat.simulation.rollout import rollout
+from hydrostat.simulation.simulate import Run as Simulation
 from hydrostat.simulation.simulate import simulate
+from hydrostat.simulation.step_cost import TimedRun, time_steps
+from hydrostat.simulation.together import compile_pieces, side_by_side
 
-__all__ = ["RealTime", "rollout", "simulate"]
+__all__ = [
+    "RealTime",
+    "Simulation",
+    "TimedRun",
+    "compile_pieces",
+    "rollout",
+    "side_by_side",
+    "simulate",
+    "time_steps",
+]

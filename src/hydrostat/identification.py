@@ -1,0 +1,173 @@
+"""Identification: parameters of a robot from a recorded path of its tip, by least squares.
+
+Derivatives are taken through the simulation itself. The parameters are Young's modulus and the friction of the
+segments, each as a factor on the value of the robot's specification.
+"""
+
+import csv
+from collections.abc import Callable
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+from scipy.optimize import least_squares
+
+from hydrostat.compiling import quick_jit
+from hydrostat.errors import InputError, UnsolvedError, shown
+from hydrostat.mechanics import Robot, kinematics
+from hydrostat.robots import RobotSpec, alterations, build_robot
+from hydrostat.simulation import rollout
+from hydrostat.stepping import SDIRK2
+from hydrostat.system import System
+
+__all__ = ["TipFit", "TipModel", "TipRecord", "read_tip_record"]
+
+_MOST_EVALUATIONS = 60
+_LEAST_ROWS = 4
+_LONGEST_RECORD = 100.0  # s
+
+
+class TipRecord(NamedTuple):
+    """The path of a tip, at equal intervals from the release on."""
+
+    interval: float
+    """Time from row to row [s]."""
+    tip: np.ndarray
+    """x and z of the tip in the world (m, 2) [m], the first row an interval after the release."""
+
+
+class TipFit(NamedTuple):
+    """Parameters that make a model follow a record."""
+
+    factors: np.ndarray
+    """Young's modulus and friction, over those of the specification."""
+    standard_errors: np.ndarray
+    """Standard errors of the factors, relative, from the residual of the fit."""
+    path: np.ndarray
+    """x and z of the tip of the fitted model (m, 2) [m]."""
+    history: np.ndarray
+    """The factors of every evaluation of the model."""
+
+
+class TipModel:
+    """The path of a tip after a release, as a function of the factors on Young's modulus and friction.
+
+    Functions take the natural logarithms p of the two factors.
+    """
+
+    def __init__(self, spec: RobotSpec, start, interval: float, rows: int, steps: int):
+        """**Arguments:** `start`: coordinates at the release (n, k); `interval`: from row to row [s]; `rows`: of the
+        record; `steps`: of the simulation in an interval.
+        """
+        if rows < _LEAST_ROWS:
+            raise InputError(f"a record must hold at least {_LEAST_ROWS} rows to be fitted; got {rows}")
+        if not all(segment.friction > 0.0 for segment in spec.segments):
+            raise InputError(f"there must be friction to identify in every segment; {spec.name} has none in one")
+        robot = build_robot(spec)
+        friction = robot.one.damping - build_robot(alterations.without_friction(spec)).one.damping
+        self.interval, self.rows, self.steps = interval, rows, steps
+        self._arguments = (robot, friction, jnp.asarray(start), interval / steps, rows, steps)
+
+    def path(self, p) -> np.ndarray:
+        """x and z of the tip (m, 2) [m]."""
+        return np.asarray(_path(jnp.asarray(p), *self._arguments))
+
+    def slopes(self, p) -> np.ndarray:
+        """The derivative of `path` by the two logarithms (m, 2, 2)."""
+        return np.asarray(_slopes(jnp.asarray(p), *self._arguments))
+
+    def coordinates(self, p) -> np.ndarray:
+        """The coordinates of the arm (m, n, k)."""
+        return np.asarray(_coordinates_jit(jnp.asarray(p), *self._arguments))
+
+    def fit(self, record: TipRecord, guess, on_evaluation: Callable[[int], None] | None = None) -> TipFit:
+        """The factors that make the path follow a record; `UnsolvedError` where none are found.
+
+        **Arguments:** `guess`: factors to start from; `on_evaluation`: gets the number of evaluations so far.
+        """
+        history: list[np.ndarray] = []
+
+        def residual(p):
+            history.append(np.exp(p))
+            if on_evaluation is not None:
+                on_evaluation(len(history))
+            return (self.path(p) - record.tip).ravel()
+
+        found = least_squares(
+            residual,
+            np.log(guess),
+            jac=lambda p: self.slopes(p).reshape(-1, 2),  # type: ignore[arg-type]
+            x_scale="jac",
+            loss="linear",
+            max_nfev=_MOST_EVALUATIONS,
+        )
+        if not found.success:
+            raise UnsolvedError(
+                f"the fit did not converge in {_MOST_EVALUATIONS} evaluations; start from a nearer guess"
+            )
+        deviation = np.sqrt(2.0 * found.cost / (record.tip.size - 2))
+        spread = deviation * np.sqrt(np.diag(np.linalg.pinv(found.jac.T @ found.jac)))
+        if np.any(np.abs(found.jac).max(0) == 0.0) or not np.all(spread < 1.0):
+            raise UnsolvedError("the fit ran off to where the record tells nothing any more; start from a nearer guess")
+        return TipFit(np.exp(found.x), spread, self.path(found.x), np.array(history))
+
+
+def _coordinates(p, robot: Robot, friction: Float[Array, "n k"], start, dt: float, rows: int, steps: int):
+    """The coordinates at the rows of a record.
+
+    The stiffness is proportional to Young's modulus; the damping is that of the material plus that of friction.
+    """
+    factors = jnp.exp(p)
+    changed = eqx.tree_at(
+        lambda robot: (robot.one.stiffness, robot.one.damping),
+        robot,
+        (factors[0] * robot.one.stiffness, robot.one.damping + (factors[1] - 1.0) * friction),
+    )
+    system = System(changed)
+    stepper = SDIRK2(rescue=False)
+    return rollout(system, state=system.rest(start), steps=rows * steps, dt=dt, every=steps, stepper=stepper).q[1:]
+
+
+def _tips(p, robot: Robot, *rest):
+    found = _coordinates(p, robot, *rest)
+    return jax.vmap(lambda q: kinematics.tip_pose(robot.arm, q).position[jnp.array([0, 2])])(found)
+
+
+_path = quick_jit(_tips)
+_coordinates_jit = quick_jit(_coordinates)
+
+
+@quick_jit
+def _slopes(p, *rest):
+    return jax.jacfwd(_tips)(p, *rest)
+
+
+def read_tip_record(file: str) -> TipRecord:
+    """A measured path from a CSV file with the columns time [s], x, z [m], at equal intervals from the release."""
+    try:
+        with open(file, newline="", encoding="utf-8") as stream:
+            rows = [row for row in csv.reader(stream) if row]
+        values = np.array([[float(cell) for cell in row] for row in rows[1:]])
+    except OSError as error:
+        raise InputError(f"{shown(file)} could not be read: {error.strerror}") from None
+    except (ValueError, csv.Error):
+        raise InputError(
+            f"{shown(file)} must hold numbers below a header line time, x, z; something else is in it"
+        ) from None
+    if values.ndim != 2 or values.shape[1] != 3 or len(values) < _LEAST_ROWS:
+        raise InputError(
+            f"{shown(file)} must hold at least {_LEAST_ROWS} rows of time, x, z; got an array of shape {values.shape}"
+        )
+    finite = np.all(np.isfinite(values), -1)
+    if not np.all(finite):
+        raise InputError(f"{shown(file)} must hold finite numbers; row {int(np.argmin(finite)) + 1} does not")
+    gaps = np.diff(values[:, 0])
+    equal = np.allclose(gaps, gaps[0], rtol=1e-3, atol=0.0) and np.isclose(values[0, 0], gaps[0], rtol=1e-3, atol=0.0)
+    if not equal or gaps[0] <= 0.0:
+        raise InputError(f"the times in {shown(file)} must be equally spaced, the first one interval after the release")
+    if values[-1, 0] > _LONGEST_RECORD:
+        raise InputError(f"{shown(file)} must hold {_LONGEST_RECORD:g} s at most; got {values[-1, 0]:g} s")
+    return TipRecord(float(gaps.mean()), values[:, 1:])

@@ -1,0 +1,90 @@
+"""How well the tip of a chain of platforms was tracked: errors at targets, along a path, and of orientation."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hydrostat.control.paths import Curve, distances_to
+from hydrostat.control.resolved_rate import Law, clearances
+from hydrostat.control.target_switching import TargetRun, TargetTracker
+from hydrostat.control.tip_goals import TipGoals
+from hydrostat.control.tracking import Tracked
+from hydrostat.results.accuracy import rms
+from hydrostat.results.platform_rows import PlatformMotion, platform_motion
+
+_MARKS = 20  # goals along a path that are drawn as dots
+_FALLS_BEHIND = 0.01  # error of the tip that is reported, over the length of the arm
+
+
+@dataclass(frozen=True)
+class TipTracking:
+    """A motion whose tip was to be somewhere, with its errors."""
+
+    motion: PlatformMotion
+    goal: np.ndarray
+    """The place that the tip is to be at, row by row (rows, 3) [m]."""
+    marks: tuple[np.ndarray, np.ndarray]
+    """Times [s] and places (m, 3) [m] of targets that were reached, or of some of the goals."""
+    errors: np.ndarray
+    """Distance of the tip from the path between targets, or from its goal (rows,) [m]."""
+    metrics: dict[str, Any]
+    notes: list[str]
+    """Sentences about targets that were not reached, tips that fall behind, and faults of the motion."""
+
+
+def target_tracking(tracker: TargetTracker, found: TargetRun, curve: Curve) -> TipTracking:
+    """The errors of a tracker that heads for one target of a path after another."""
+    motion = platform_motion(tracker.arm, found.T, found.twist, found.times, limited=False, dt=tracker.dt)
+    ticks, count = found.arrivals, len(found.times)
+    number = len(ticks)
+    reached, errors = tracker.targets[:number], distances_to(curve, motion.tip)
+    begun = min(int(ticks[0]) + 1, count - 1) if number else count - 1
+    metrics = {
+        "targets_reached": number,
+        "arrival_rms_m": rms(np.linalg.norm(reached - motion.tip[ticks], axis=-1)) if number else None,
+        "crosstrack_rms_m": rms(errors[begun:]) if number else None,
+        "duration_s": float(found.times[-1]),
+        **motion.metrics,
+    }
+    notes = [*tracker.notes(number, float(found.times[-1]), motion.tip[-1]), *motion.notes]
+    return TipTracking(motion, found.headed_for, (found.times[ticks], reached), errors, metrics, notes)
+
+
+def goal_tracking(
+    goals: TipGoals, law: Law, rows: Tracked, curve: Curve, targets: np.ndarray, radius: float
+) -> TipTracking:
+    """The errors of an arm that follows goals along a path within the limits of its legs.
+
+    **Arguments:** `targets` (m, 3), `radius`: places of the path, and how near the tip must come to reach one [m].
+    """
+    arm, begun = goals.arm, goals.first
+    motion = platform_motion(arm, rows.T, rows.twist, goals.times, dt=goals.dt)
+    errors = goals.errors(rows.T_world_tip)
+    on_path, tip = errors[begun:], motion.tip[begun:]
+    nearest = np.min([np.linalg.norm(targets - place, axis=-1) for place in tip], 0)
+    metrics = {
+        "tracking_rmse_percent": goals.rmse_percent(rows.T_world_tip),
+        "tracking_max_mm": 1e3 * float(on_path.max()),
+        "targets_reached": int(np.sum(nearest <= radius)),
+        "crosstrack_rms_m": rms(distances_to(curve, tip)),
+        "approach_s": begun * goals.dt,
+        "duration_s": float(goals.times[-1]),
+        **motion.metrics,
+    }
+    notes = []
+    if law.orient:
+        metrics["orientation_rmse_deg"] = float(np.rad2deg(rms(goals.rotation_errors(rows.T_world_tip)[begun:])))
+    if law.obstacle is not None:
+        metrics["obstacle_clearance_min_m"] = float(np.min(clearances(law, rows.T)))
+        if metrics["obstacle_clearance_min_m"] < 0.0:
+            notes.append("the arm runs into the obstacle: the path of the tip leaves no room around it")
+    if on_path.max() > _FALLS_BEHIND * arm.length:
+        worst = int(np.argmax(on_path)) + begun
+        notes.append(
+            f"the tip falls behind its path by up to {errors[worst]:.3g} m, at {goals.times[worst]:.3g} s: legs are at "
+            f"the ends of their strokes or at their fastest"
+        )
+    dots = slice(begun, None, max(1, len(on_path) // _MARKS))
+    marks = goals.times[dots], goals.positions[dots]
+    return TipTracking(motion, goals.positions, marks, errors, metrics, notes + motion.notes)
