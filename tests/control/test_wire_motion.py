@@ -25,7 +25,7 @@ def models():
 
 def deviation(model, motion, samples=999):
     times = np.linspace(0.0, motion.duration, samples)
-    return np.max(np.abs(motion.lengths(times) - model.lengths(motion.wanted(times))))
+    return np.max(np.abs(motion.lengths(times) - model.lengths(motion.bends(times))))
 
 
 def test_stepped_way_strays_as_the_square_of_the_step(models):
@@ -41,13 +41,13 @@ def test_stepped_way_is_right_at_every_step(models):
     _, model = models["cone", "soft"]
     motion = stepped_motion(model, START, GOAL, 6.0, 0.5)
     marks = np.linspace(0.0, 6.0, motion.knots)
-    assert motion.lengths(marks) == pytest.approx(model.lengths(motion.wanted(marks)), abs=1e-14)
+    assert motion.lengths(marks) == pytest.approx(model.lengths(motion.bends(marks)), abs=1e-14)
 
 
 def test_stepped_way_from_the_straight_arm_turns_no_needless_corner(models):
     _, model = models["cylinder", "hard"]
     motion = stepped_motion(model, np.zeros((3, 2)), GOAL, 1.0, 0.1)
-    halfway = motion.wanted(np.array([0.5]))[0]
+    halfway = motion.bends(np.array([0.5]))[0]
     # Straight has no azimuth: the bend must grow in the goal's own direction.
     assert halfway == pytest.approx(0.5 * GOAL, abs=1e-12)
 
@@ -58,7 +58,7 @@ def test_constant_wire_speed_is_a_straight_line_on_the_cylinder(models):
     assert deviation(model, motion) < 1e-15 * 10
     times = np.linspace(0.0, 6.0, 50)
     shapes = model.shapes(motion.lengths(times))
-    assert shapes.bend == pytest.approx(motion.wanted(times), abs=1e-13)
+    assert shapes.bend == pytest.approx(motion.bends(times), abs=1e-13)
     assert np.max(np.abs(shapes.compression)) < 1e-15
 
 

@@ -1,6 +1,6 @@
 """Actuators: tendons and wires with the stepper motors that pull them, the legs of platforms, and muscles."""
 
-from hydrostat.actuation.gcode import write_gcode
+from hydrostat.actuation.gcode import AXES, write_gcode
 from hydrostat.actuation.legs import Legs, leg_forces, leg_rates, make_legs, rest_poses
 from hydrostat.actuation.limb_tendons import (
     TendonPull,
@@ -14,12 +14,13 @@ from hydrostat.actuation.limb_tendons import (
     tensions_for_shape,
 )
 from hydrostat.actuation.muscles import HydrostatMuscles, NeoHookean, make_muscles, make_tissue
-from hydrostat.actuation.pulses import PulseTrain, pulse_trains, write_pulses
+from hydrostat.actuation.pulses import PulseTrain, pulse_trains, pulses_at, write_pulses
 from hydrostat.actuation.steppers import Stepper
 from hydrostat.actuation.tendons import Tendons, hard_length, soft_length
 from hydrostat.actuation.wire_shapes import WireShape, shape_from_lengths
 
 __all__ = [
+    "AXES",
     "HydrostatMuscles",
     "Legs",
     "NeoHookean",
@@ -39,6 +40,7 @@ __all__ = [
     "make_muscles",
     "make_tissue",
     "pulse_trains",
+    "pulses_at",
     "rest_poses",
     "shape_from_lengths",
     "shape_from_tendon_lengths",

@@ -4,18 +4,31 @@ A `Controller` is made in one line, attached to a system, and asked once a step.
 and `gaits` of whole bodies; the others follow plans of legs and tendons.
 """
 
-from hydrostat.control import commands, gaits
+from hydrostat.control import commands, gaits, wire_errors
 from hydrostat.control.base import Constant, Controller, Idle, Recipe
 from hydrostat.control.combining import Combined, Then
 from hydrostat.control.computed_torque import ComputedTorque
+from hydrostat.control.feedback import KnownArm
 from hydrostat.control.functions import FunctionController, controller
+from hydrostat.control.limb_pilot import LimbPilot, PilotMemory, Press, aim_points, tip_force
+from hydrostat.control.paths import read_points, smooth_pace
 from hydrostat.control.profiles import Profile, scurve, trapezoid
 from hydrostat.control.resolved_rate import Law, Obstacle, Posture
-from hydrostat.control.shapes import CurveFit, PoseFit, fit_curve, fit_pose
-from hydrostat.control.tendon_servo import TendonServo
+from hydrostat.control.shapes import CurveFit, PoseFit, configuration, fit_curve, fit_pose, space_curve
+from hydrostat.control.tendon_plans import TendonPlan, TipTask, plan_tension, rest_under
+from hydrostat.control.tendon_servo import Gaze, TendonServo, make_course, make_gaze, pointing_error
+from hydrostat.control.timelines import Ramp, Timeline
 from hydrostat.control.timing import Playback, ZeroOrderHold, at_rate, steps_per_decision
 from hydrostat.control.tracking import follow, switch
-from hydrostat.control.wire_motion import WireMotion, constant_speed_motion, smooth_motion, stepped_motion
+from hydrostat.control.wire_motion import (
+    WireModel,
+    WireMotion,
+    bend_vectors,
+    constant_speed_motion,
+    smooth_motion,
+    stepped_motion,
+    three_motions,
+)
 
 __all__ = [
     "Combined",
@@ -24,30 +37,54 @@ __all__ = [
     "Controller",
     "CurveFit",
     "FunctionController",
+    "Gaze",
     "Idle",
+    "KnownArm",
     "Law",
+    "LimbPilot",
     "Obstacle",
+    "PilotMemory",
     "Playback",
     "PoseFit",
     "Posture",
+    "Press",
     "Profile",
+    "Ramp",
     "Recipe",
+    "TendonPlan",
     "TendonServo",
     "Then",
+    "Timeline",
+    "TipTask",
+    "WireModel",
     "WireMotion",
     "ZeroOrderHold",
+    "aim_points",
     "at_rate",
+    "bend_vectors",
     "commands",
+    "configuration",
     "constant_speed_motion",
     "controller",
     "fit_curve",
     "fit_pose",
     "follow",
     "gaits",
+    "make_course",
+    "make_gaze",
+    "plan_tension",
+    "pointing_error",
+    "read_points",
+    "rest_under",
     "scurve",
     "smooth_motion",
+    "smooth_pace",
+    "space_curve",
     "stepped_motion",
     "steps_per_decision",
     "switch",
+    "three_motions",
+    "tip_force",
     "trapezoid",
+    "wire_errors",
 ]

@@ -31,7 +31,7 @@ class WireMotion:
 
     duration: float
     """[s]"""
-    wanted: Callable[[np.ndarray], np.ndarray]
+    bends: Callable[[np.ndarray], np.ndarray]
     """The bend vectors wanted at given times, (m,) -> (m, n, 2) [rad]."""
     course: Callable[[np.ndarray, int], np.ndarray]
     """The wires' lengths at given times, or a derivative of them, (m,) -> (m, w) [m]."""
@@ -104,12 +104,12 @@ def stepped_motion(model: WireModel, start: np.ndarray, goal: np.ndarray, durati
     distance = float(np.sqrt(np.sum(turn**2 + (theta1 - theta0) ** 2)))
     steps = max(1, ceil(distance / step))
 
-    def wanted(times):
+    def bends(times):
         done = np.clip(times / duration, 0.0, 1.0)[:, None]
         return bend_vectors(alpha0 + done * turn, theta0 + done * (theta1 - theta0))
 
     marks = np.linspace(0.0, duration, steps + 1)
-    return WireMotion(duration, wanted, _linear(marks, model.lengths(wanted(marks))), steps + 1)
+    return WireMotion(duration, bends, _linear(marks, model.lengths(bends(marks))), steps + 1)
 
 
 def constant_speed_motion(
@@ -120,11 +120,11 @@ def constant_speed_motion(
     On a cylinder with hard wires the bend vectors then go straight from start to goal, exactly.
     """
 
-    def wanted(times):
+    def bends(times):
         return start + np.clip(times / duration, 0.0, 1.0)[:, None, None] * (goal - start)
 
     marks = np.linspace(0.0, duration, steps + 1)
-    return WireMotion(duration, wanted, _linear(marks, model.lengths(wanted(marks))), steps + 1)
+    return WireMotion(duration, bends, _linear(marks, model.lengths(bends(marks))), steps + 1)
 
 
 def smooth_motion(
@@ -155,7 +155,7 @@ def smooth_motion(
             )
         law = law.stretched(duration)
 
-    def wanted(times):
+    def bends(times):
         return start + law(times)[:, None, None] * (goal - start)
 
     def course(times, derivative):
@@ -168,7 +168,7 @@ def smooth_motion(
             return path(done, 2) * speed**2 + path(done, 1) * law(times, 2)[:, None]
         raise ValueError(f"`derivative` must be 0, 1 or 2; got {derivative}")
 
-    return WireMotion(law.duration, wanted, course, knots)
+    return WireMotion(law.duration, bends, course, knots)
 
 
 def _spline_path(model: WireModel, start, goal, bound: float) -> tuple[CubicSpline, int]:
@@ -211,3 +211,21 @@ def _linear(marks: np.ndarray, lengths: np.ndarray) -> Callable[[np.ndarray, int
     """Lengths that run linearly between marks in time."""
     spline = make_interp_spline(marks, lengths, k=1)
     return lambda times, derivative: spline(np.clip(times, marks[0], marks[-1]), derivative)
+
+
+def three_motions(
+    model: WireModel,
+    motor: Stepper,
+    start: np.ndarray,
+    goal: np.ndarray,
+    duration: float,
+    step: float,
+    profile: str = "scurve",
+    compression_bound: float = 1e-6,
+) -> dict[str, WireMotion]:
+    """The same move in the three ways, by name: `stepped`, `constant_speed` and `smooth`; arguments as those of each."""
+    return {
+        "stepped": stepped_motion(model, start, goal, duration, step),
+        "constant_speed": constant_speed_motion(model, start, goal, duration),
+        "smooth": smooth_motion(model, motor, start, goal, duration, profile, compression_bound),
+    }

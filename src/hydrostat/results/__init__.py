@@ -9,6 +9,7 @@ once a run has finished, `metrics.json`. A JAX array is welcome wherever NumPy's
 import importlib as _importlib
 from typing import TYPE_CHECKING
 
+from hydrostat.results.arrays import record_arrays
 from hydrostat.results.folders import new_folder
 from hydrostat.results.loading import load
 from hydrostat.results.metrics import check_metrics, write_json
@@ -16,25 +17,62 @@ from hydrostat.results.recording import Recorder
 from hydrostat.results.variables import Coordinate, Variable
 
 if TYPE_CHECKING:
+    from hydrostat.results import analysis, drawing, figures, measures, panels, rows
+    from hydrostat.results.configurations import along_configurations, tendon_lines
+    from hydrostat.results.contacts import ShapeContact, shape_contacts
+    from hydrostat.results.digest import BALANCE, Digest
+    from hydrostat.results.equilibria import load_path, mode_swing
+    from hydrostat.results.replaying import replay_scene
     from hydrostat.results.trajectory import Trajectory
     from hydrostat.results.trajectory_recorder import TrajectoryRecorder
 
 __all__ = [
+    "BALANCE",
     "Coordinate",
+    "Digest",
     "Recorder",
+    "ShapeContact",
     "Trajectory",
     "TrajectoryRecorder",
     "Variable",
+    "along_configurations",
+    "analysis",
     "check_metrics",
+    "drawing",
+    "figures",
     "load",
+    "load_path",
+    "measures",
+    "mode_swing",
     "new_folder",
+    "panels",
+    "record_arrays",
+    "replay_scene",
+    "rows",
+    "shape_contacts",
+    "tendon_lines",
     "write_json",
 ]
 
-_LATER = {"Trajectory": "trajectory", "TrajectoryRecorder": "trajectory_recorder"}
+_MODULES = ("analysis", "drawing", "figures", "measures", "panels", "rows")
+_LATER = {
+    "BALANCE": "digest",
+    "Digest": "digest",
+    "ShapeContact": "contacts",
+    "Trajectory": "trajectory",
+    "TrajectoryRecorder": "trajectory_recorder",
+    "along_configurations": "configurations",
+    "load_path": "equilibria",
+    "mode_swing": "equilibria",
+    "replay_scene": "replaying",
+    "shape_contacts": "contacts",
+    "tendon_lines": "configurations",
+}
 
 
 def __getattr__(name: str):
+    if name in _MODULES:
+        return _importlib.import_module(f"hydrostat.results.{name}")
     if name in _LATER:
         return getattr(_importlib.import_module(f"hydrostat.results.{_LATER[name]}"), name)
     raise AttributeError(f"module 'hydrostat.results' has no attribute '{name}'")

@@ -5,7 +5,7 @@ behind. Functions take a `Trajectory`, or a `Scene` made of one where several pi
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -101,6 +101,33 @@ class Scene:
             tuple(shape for part in system.surroundings if isinstance(part, Obstacles) for shape in part.shapes),
             np.asarray(pose.position)[:, None] if robot.free_base else tips,
         )
+
+    @staticmethod
+    def joined(scenes: "Sequence[Scene]", names: Sequence[str]) -> "Scene":
+        """Robots without a body of their own, with the same times and surroundings, in one scene; a name for each."""
+        first = scenes[0]
+        arms = tuple(arm for scene in scenes for arm in scene.arms)
+        return replace(first, arms=arms, names=tuple(names), path=np.concatenate([scene.path for scene in scenes], 1))
+
+    def rows(self, kept: slice) -> "Scene":
+        """The scene at some of its rows."""
+        arms = tuple(
+            replace(
+                arm,
+                positions=arm.positions[kept],
+                rotations=arm.rotations[kept],
+                radii=arm.radii[kept],
+                holds=arm.holds[kept],
+            )
+            for arm in self.arms
+        )
+        body = None if self.body is None else self.body[kept]
+        moving = {name: getattr(self, name)[kept] for name in ("time", "body_rotation", "objects", "path")}
+        return replace(self, arms=arms, body=body, **moving)
+
+    def moved(self, by: np.ndarray) -> "Scene":
+        """The scene with its arms elsewhere, by a vector (3,) [m], such as to draw several below each other."""
+        return replace(self, arms=tuple(replace(arm, positions=arm.positions + by) for arm in self.arms))
 
     def bounds(self, plane: tuple[int, int]) -> np.ndarray:
         """Lowest and highest of what moves, in a plane (2, 2) [m]."""

@@ -34,14 +34,36 @@ def replay(
     **Arguments:** `lines`, `tubes`: what else is to be seen, row by row as the trajectory where it moves; `min_radius`:
     of arms as they are drawn [m], for those too thin to be seen.
     """
-    step = max(1, -(-len(trajectory) // _FRAMES))
-    kept = slice(None, None, step)
-    scene = Scene.of(trajectory, kept)
-    drawn = [*arm_tubes(scene, min_radius), *_things(scene), *(_thinned(tube, len(trajectory), kept) for tube in tubes)]
+    name = trajectory.system.robot.name if title is None else title
+    kept = _kept(len(trajectory))
+    return _written(path, Scene.of(trajectory, kept), kept, len(trajectory), name, lines, tubes, min_radius)
+
+
+def replay_scene(
+    scene: Scene,
+    path: str | os.PathLike[str],
+    title: str,
+    *,
+    lines: Sequence[Line] = (),
+    tubes: Sequence[Tube] = (),
+    min_radius: float = 0.0,
+) -> Path:
+    """Write the motion of a scene, such as one that is joined of several robots; the arguments are those of `replay`."""
+    kept = _kept(len(scene.time))
+    return _written(path, scene.rows(kept), kept, len(scene.time), title, lines, tubes, min_radius)
+
+
+def _kept(count: int) -> slice:
+    """The rows that become frames."""
+    return slice(None, None, max(1, -(-count // _FRAMES)))
+
+
+def _written(path, scene: Scene, kept: slice, count: int, title: str, lines, tubes, min_radius: float) -> Path:
+    """The file of a scene whose rows are the frames; lines and tubes still have all rows."""
+    drawn = [*arm_tubes(scene, min_radius), *_things(scene), *(_thinned(tube, count, kept) for tube in tubes)]
     own = [*_paths(scene), *_outlines(scene)]
     more = [replace(line, points=line.points[kept]) if line.points.ndim == 3 else line for line in lines]
-    name = trajectory.system.robot.name if title is None else title
-    return write_replay(Path(path), scene.time, drawn, [*own, *more], title=name)
+    return write_replay(Path(path), scene.time, drawn, [*own, *more], title=title)
 
 
 def arm_tubes(scene: Scene, min_radius: float = 0.0) -> list[Tube]:

@@ -8,44 +8,79 @@ their numbers, are in `specs`; these, `spec` and `file` do not need JAX.
 
 from typing import TYPE_CHECKING
 
+from hydrostat.robots import checks, rrp_twin, specs
 from hydrostat.robots.catalogue import ROBOTS, find_arm, find_robot
 from hydrostat.robots.file import format_robot, parse_robot, read_robot
-from hydrostat.robots.limbed import LimbedSpec
-from hydrostat.robots.spec import MODES, LegsSpec, RobotSpec
+from hydrostat.robots.limbed import AnySpec, BodySpec, LimbedSpec
+from hydrostat.robots.spec import MODES, BaseSpec, LegsSpec, RobotSpec
 from hydrostat.robots.specs.finger import FRICTION, LENGTHS, RADIUS, TENDON_OFFSET, YOUNGS_MODULUS
 from hydrostat.robots.specs.rod import SILICONE
 from hydrostat.robots.specs.stewart_arm import BASE_RADIUS, LENGTH, SEGMENTS
+from hydrostat.robots.tension_files import read_tensions
+from hydrostat.robots.variants import (
+    arms_of,
+    detached_limb,
+    limb_on_body,
+    muscle_count,
+    own_variant,
+    softer,
+    stronger,
+    tendon_count,
+    wire_variants,
+)
 
 if TYPE_CHECKING:
     from hydrostat.mechanics.robot import Robot
 
 __all__ = [
     "ROBOTS",
+    "AnySpec",
+    "BaseSpec",
+    "BodySpec",
     "LegsSpec",
     "LimbedSpec",
     "RobotSpec",
+    "arms_of",
+    "build_robot",
+    "checks",
+    "detached_limb",
     "find_arm",
     "find_robot",
     "finger",
     "format_robot",
+    "limb_on_body",
     "load",
+    "muscle_count",
     "octopus",
     "octopus_arm",
+    "own_variant",
     "parse_robot",
     "read_robot",
+    "read_tensions",
     "rod",
+    "rrp_twin",
     "scaled",
+    "softer",
+    "specs",
     "squid",
     "squid_limb",
     "stewart_arm",
+    "stronger",
+    "tendon_count",
     "tentacle",
+    "wire_variants",
 ]
+
+
+def build_robot(spec: AnySpec, **options) -> "Robot":
+    """The robot that a specification describes; `hydrostat.robots.build.build_robot` says the options."""
+    from hydrostat.robots.build import build_robot as build
+
+    return build(spec, **options)
 
 
 def load(name_or_file: str, **options) -> "Robot":
     """The robot of a name, as `hydrostat list` has them, or of a TOML file; its body is fixed unless `free` is True."""
-    from hydrostat.robots.build import build_robot
-
     return build_robot(find_robot(name_or_file), **options)
 
 
@@ -62,7 +97,6 @@ def octopus(arms: int = 8, segments: int = 20, pitch_deg: float = 0.0, *, free: 
     **Arguments:** `arms`: how many, evenly around the body; `segments`: of each; `pitch_deg`: by how much they point
     down where they leave the body; `options`: as those of `build_robot`.
     """
-    from hydrostat.robots.build import build_robot
     from hydrostat.robots.specs.octopus import octopus as specification
 
     return build_robot(specification(arms, segments, pitch_deg), free=free, **options)
@@ -74,7 +108,6 @@ def octopus_arm(segments: int = 20, kind: str = "strut", oblique: bool = False, 
     **Arguments:** `segments`: how many; `kind`: strut, as the paper's, or strain, arcs; `oblique`: whether it has
     oblique muscles, which twist it; `options`: as those of `build_robot`.
     """
-    from hydrostat.robots.build import build_robot
     from hydrostat.robots.specs.octopus_arm import octopus_arm as specification
 
     return build_robot(specification(segments, kind, oblique), **options)
@@ -86,7 +119,6 @@ def squid(pieces: int = 1, tendons: str = "tip", **options) -> "Robot":
     **Arguments:** `pieces`: equal pieces of each segment; `tendons`: where they end, tip or segments; `options`: as
     those of `build_robot`.
     """
-    from hydrostat.robots.build import build_robot
     from hydrostat.robots.specs.squid import squid as specification
 
     return build_robot(specification(pieces, tendons), **options)
@@ -94,7 +126,6 @@ def squid(pieces: int = 1, tendons: str = "tip", **options) -> "Robot":
 
 def squid_limb(name: str = "camera", pieces: int = 1, tendons: str = "tip", **options) -> "Robot":
     """One of the squid's limbs on its own; the arguments are those of `squid`, and `name`, which limb."""
-    from hydrostat.robots.build import build_robot
     from hydrostat.robots.specs.squid import squid_limb as specification
 
     return build_robot(specification(name, pieces, tendons=tendons), **options)
@@ -108,7 +139,6 @@ def tentacle(
     **Arguments:** `shape`: cylinder or cone; `wires`: hard or soft; `routing`: decoupled or through; `bays`: between
     the discs of each segment; `options`: as those of `build_robot`.
     """
-    from hydrostat.robots.build import build_robot
     from hydrostat.robots.specs.tentacle import tentacle as specification
 
     return build_robot(specification(shape, wires, routing, bays), **options)
@@ -132,7 +162,6 @@ def finger(
 
     **Arguments:** `options`: as those of `build_robot`.
     """
-    from hydrostat.robots.build import build_robot
     from hydrostat.robots.specs.finger import finger as specification
 
     spec = specification(
@@ -162,7 +191,6 @@ def stewart_arm(
 
     **Arguments:** `options`: as those of `build_robot`.
     """
-    from hydrostat.robots.build import build_robot
     from hydrostat.robots.specs.stewart_arm import stewart_arm as specification
 
     return build_robot(specification(segments, length, base_radius, taper, legs), **options)
@@ -188,7 +216,6 @@ def rod(
     segments; `modes`: the strains that every segment is free in; `youngs_modulus` [Pa]; `poisson_ratio`; `density`
     [kg/m^3]; `viscosity` [Pa s]; `tip_mass` [kg]; `axis`: where its base points; `options`: as those of `build_robot`.
     """
-    from hydrostat.robots.build import build_robot
     from hydrostat.robots.specs.rod import elastic_rod
 
     spec = elastic_rod(

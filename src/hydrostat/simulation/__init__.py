@@ -2,6 +2,7 @@
 
 from hydrostat.simulation.real_time import RealTime
 from hydrostat.simulation.rollout import rollout
+from hydrostat.simulation.simulate import Run as Simulation
 from hydrostat.simulation.simulate import simulate
 
-__all__ = ["RealTime", "rollout", "simulate"]
+__all__ = ["RealTime", "Simulation", "rollout", "simulate"]

@@ -2,7 +2,7 @@
 
 from hydrostat.robots.checks import check_hydrostat
 from hydrostat.robots.specs.octopus_arm import BULK_MODULUS
-from hydrostat.scenarios.base import Key, Scenario
+from hydrostat.scenarios.keys import Key, Scenario
 
 _HYDROSTATS = "muscular arms: robots with [muscles]"
 

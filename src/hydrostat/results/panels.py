@@ -1,0 +1,153 @@
+"""Panels that figures are made of: curves over time, a robot at several moments, quantities along an arm over time.
+
+A figure is a title and a grid; each function here fills one cell of it, or a row of cells, with labels and units.
+
+    figure, grid = panels.new_panels("a crawl", 2, 4)
+    panels.draw_moments(figure, grid[0, :], trajectory, 4, drawing.ABOVE)
+    panels.draw_curves(figure.add_subplot(grid[1, :]), trajectory.time, {"x": x, "y": y}, "path", unit="[mm]")
+    figures.save(figure, path)
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hydrostat.results import figures
+from hydrostat.results.drawing import ABOVE, FRONT, SIDE, Scene, draw_view, scene_of
+
+if TYPE_CHECKING:
+    from hydrostat.results.trajectory import Trajectory
+
+VIEWS = {FRONT: "from the side", SIDE: "from the end", ABOVE: "from above"}
+"""Names of the planes of the world that robots are drawn in."""
+_MM = 1e3
+_MARGIN = 10.0  # mm around what moves, where a view is cut to it
+_PALEST = 0.8
+_POINTS = 2000  # of a curve, at most
+
+
+def new_panels(title: str, rows: int, columns: int, size: tuple[float, float] = (13.0, 7.0), **options) -> tuple:
+    """A figure with a title, and the grid of its panels.
+
+    **Arguments:** `size`: width and height [inches]; `options`: of matplotlib's grid, such as `width_ratios`.
+    """
+    figure = figures.new_figure(*size)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11)
+    return figure, figure.add_gridspec(rows, columns, **options)
+
+
+def draw_curves(
+    axes,
+    x: Any,
+    curves: Mapping[str, Any] | Any,
+    title: str = "",
+    unit: str = "",
+    *,
+    x_label: str = "time [s]",
+    log: bool = False,
+    floor: float = 0.0,
+    colors: Sequence[int | str] = (),
+    styles: Sequence[str] = (),
+    width: float = 1.3,
+    legend: bool = True,
+) -> None:
+    """Curves in one panel, each in a colour of its own.
+
+    **Arguments:** `x`: common to all curves, or one array for each by name; `curves`: values by name, named in a
+    legend where there are several, or the values of a single curve; columns of an array share a colour; `log`: whether
+    the scale of the values is logarithmic, with values below `floor` drawn there; `colors`: numbers of
+    `figures.COLORS`, or colours of matplotlib's; `styles`: of the lines.
+    """
+    named = isinstance(curves, Mapping)
+    for i, (name, values) in enumerate((curves if named else {"": curves}).items()):
+        color = colors[i % len(colors)] if colors else i % len(figures.COLORS)
+        along = np.asarray(x[name] if isinstance(x, Mapping) else x)
+        some = slice(None, None, max(1, len(along) // _POINTS))
+        values = np.asarray(values)[some]
+        lines = axes.plot(
+            along[some],
+            np.maximum(values, floor) if log else values,
+            styles[i % len(styles)] if styles else "-",
+            color=figures.COLORS[color] if isinstance(color, int) else color,
+            linewidth=width,
+            markersize=3,
+        )
+        lines[0].set_label(name or None)
+    if log:
+        axes.set_yscale("log")
+    if named and legend and len(curves) > 1:
+        axes.legend(fontsize=7, frameon=False)
+    figures.style_axes(axes, title, x_label, unit)
+
+
+def draw_level(axes, level: float, label: str | None = None, *, upright: bool = False) -> None:
+    """A dashed line across a panel: a set value, a bound, or with `upright` a moment."""
+    line = axes.axvline if upright else axes.axhline
+    line(level, color="#33322e", linewidth=0.8, linestyle="--", label=label)
+    if label:
+        axes.legend(fontsize=7, frameon=False)
+
+
+def draw_moments(
+    figure, cells, of: "Trajectory | Scene", moments: int | Sequence[int], plane: tuple[int, int] = FRONT
+) -> None:
+    """A robot at several moments, one panel each, with the path that it has come.
+
+    **Arguments:** `cells`: a part of the figure's grid, one row high; `moments`: rows of the trajectory, or how many,
+    evenly spread up to the last.
+    """
+    scene = scene_of(of)
+    rows = np.linspace(0, len(scene.time) - 1, moments + 1).astype(int)[1:] if isinstance(moments, int) else moments
+    places = cells.subgridspec(1, len(rows)) if hasattr(cells, "subgridspec") else cells
+    for column, row in enumerate(rows):
+        axes = figure.add_subplot(places[0, column])
+        draw_view(axes, scene, int(row), plane)
+        label_view(axes, plane, f"{VIEWS[plane]}, {scene.time[row]:.2f} s")
+
+
+def draw_snapshots(
+    axes,
+    of: "Trajectory | Scene",
+    moments: int | Sequence[int] | np.ndarray = 5,
+    plane: tuple[int, int] = FRONT,
+    title: str | None = None,
+    *,
+    path: bool = False,
+    cut: bool = False,
+) -> None:
+    """A robot at several moments in one panel, later ones darker.
+
+    **Arguments:** `moments`: rows, or how many, evenly spread; `path`: whether to draw the path up to the last of them;
+    `cut`: whether the view ends where what moves does, and not with the ground or obstacles.
+    """
+    scene = scene_of(of)
+    if isinstance(moments, int):
+        moments = np.unique(np.linspace(0, len(scene.time) - 1, moments).round().astype(int))
+    for i, row in enumerate(moments):
+        last = i == len(moments) - 1
+        paleness = _PALEST * (1.0 - i / max(len(moments) - 1, 1))
+        draw_view(axes, scene, int(row), plane, paleness=paleness, path=path and last, surroundings=i == 0)
+    if cut:
+        (left, low), (right, high) = _MM * scene.bounds(plane)
+        axes.set(xlim=(left - _MARGIN, right + _MARGIN), ylim=(low - _MARGIN, high + _MARGIN))
+    label_view(axes, plane, f"{VIEWS[plane]}, later darker" if title is None else title)
+
+
+def label_view(axes, plane: tuple[int, int], title: str) -> None:
+    """Title and labels of a panel that shows a plane of the world [mm], to equal scales."""
+    axes.set_aspect("equal")
+    figures.style_axes(axes, title, *(f"{'xyz'[k]} [mm]" for k in plane))
+
+
+def mark_points(axes, points: np.ndarray, plane: tuple[int, int], style: str = "o", **options) -> None:
+    """Points of the world (m, 3) [m] in a panel that shows a plane of it [mm]."""
+    options = {"color": figures.COLORS[1], "markersize": 5, "zorder": 5, **options}
+    axes.plot(*(_MM * np.atleast_2d(points)[:, list(plane)].T), style, **options)
+
+
+def draw_along_arm(axes, end: float, values: np.ndarray, title: str) -> None:
+    """A quantity of each segment over time (rows, n) as an image from base to tip, up to a time [s]."""
+    extent = (0.0, end, 0.0, 1.0)
+    axes.imshow(values.T, origin="lower", aspect="auto", extent=extent, cmap="magma_r", vmin=0.0)
+    figures.style_axes(axes, title, "time [s]", "place along the arm")
