@@ -80,9 +80,7 @@ def _ends(robot: Robot, q) -> jax.Array:
 
 
 @eqx.filter_jit
-def link_directions(
-    robot: Robot, bends: Float[Array, "n 2"]
-) -> tuple[Float[Array, "n 3"], Float[Array, "n 3 w"]]:
+def link_directions(robot: Robot, bends: Float[Array, "n 2"]) -> tuple[Float[Array, "n 3"], Float[Array, "n 3 w"]]:
     """Directions of the links' ends in a shape, and their derivatives by the length of each wire."""
     lengths = robot.tendons.lengths(robot.arm, configuration(robot.arm, bends))
 

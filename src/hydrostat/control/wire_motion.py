@@ -223,7 +223,7 @@ def three_motions(
     profile: str = "scurve",
     compression_bound: float = 1e-6,
 ) -> dict[str, WireMotion]:
-    """The same move in the three ways, by name: `stepped`, `constant_speed` and `smooth`; arguments as those of each."""
+    """The same move in the three ways, by name; the arguments are those of the functions of each."""
     return {
         "stepped": stepped_motion(model, start, goal, duration, step),
         "constant_speed": constant_speed_motion(model, start, goal, duration),

@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from hydrostat.results.contacts import ShapeContact, shape_contacts
     from hydrostat.results.digest import BALANCE, Digest
     from hydrostat.results.equilibria import load_path, mode_swing
-    from hydrostat.results.replaying import replay_scene
+    from hydrostat.results.replaying import body_tubes, replay_scene
     from hydrostat.results.trajectory import Trajectory
     from hydrostat.results.trajectory_recorder import TrajectoryRecorder
+    from hydrostat.results.travelling_bend import BendWave, bend_wave
 
 __all__ = [
     "BALANCE",
+    "BendWave",
     "Coordinate",
     "Digest",
     "Recorder",
@@ -37,6 +39,8 @@ __all__ = [
     "Variable",
     "along_configurations",
     "analysis",
+    "bend_wave",
+    "body_tubes",
     "check_metrics",
     "drawing",
     "figures",
@@ -57,11 +61,14 @@ __all__ = [
 _MODULES = ("analysis", "drawing", "figures", "measures", "panels", "rows")
 _LATER = {
     "BALANCE": "digest",
+    "BendWave": "travelling_bend",
     "Digest": "digest",
     "ShapeContact": "contacts",
     "Trajectory": "trajectory",
     "TrajectoryRecorder": "trajectory_recorder",
     "along_configurations": "configurations",
+    "bend_wave": "travelling_bend",
+    "body_tubes": "replaying",
     "load_path": "equilibria",
     "mode_swing": "equilibria",
     "replay_scene": "replaying",

@@ -15,8 +15,8 @@ def record_arrays(folder: str | os.PathLike[str], index: Any, columns: Mapping[s
 
         record_arrays(folder, times, {"tip": (positions, ("axis",), "m", "tip in the world")})
 
-    **Arguments:** `index`: coordinate of the rows; `columns`: by name of the variable, its values with the row as leading
-    axis, the names of its other axes, its unit and its description; `options`: as those of `Recorder`.
+    **Arguments:** `index`: coordinate of the rows; `columns`: by name of the variable, its values with the row as
+    leading axis, the names of its other axes, its unit and its description; `options`: as those of `Recorder`.
     """
     index = np.asarray(index, float)
     values = {name: np.asarray(column[0]) for name, column in columns.items()}

@@ -24,6 +24,17 @@ def axis_error(trajectory: "Trajectory", direction: Any) -> np.ndarray:
     return np.rad2deg(np.arctan2(np.linalg.norm(np.cross(axis, direction), axis=1), axis @ direction))
 
 
+def length_ratio(trajectory: "Trajectory") -> np.ndarray:
+    """The length of a single arm over that at rest (rows,)."""
+    rest = np.asarray(trajectory.system.robot.arm.segments.length)
+    return (np.asarray(trajectory.stretch) * rest).sum(-1) / rest.sum()
+
+
+def segment_angles(trajectory: "Trajectory") -> np.ndarray:
+    """The coordinates of the segments of a single arm as angles from end to end (rows, n, k) [rad]."""
+    return np.asarray(trajectory.q) * np.asarray(trajectory.system.robot.arm.segments.scale)[:, None]
+
+
 def direction(polar_deg: float, azimuth_deg: float) -> np.ndarray:
     """The unit vector at a polar angle from the vertical, towards an azimuth from the x axis."""
     polar, azimuth = np.deg2rad([polar_deg, azimuth_deg])

@@ -64,10 +64,10 @@ def draw_curves(
         color = colors[i % len(colors)] if colors else i % len(figures.COLORS)
         along = np.asarray(x[name] if isinstance(x, Mapping) else x)
         some = slice(None, None, max(1, len(along) // _POINTS))
-        values = np.asarray(values)[some]
+        drawn = np.asarray(values)[some]
         lines = axes.plot(
             along[some],
-            np.maximum(values, floor) if log else values,
+            np.maximum(drawn, floor) if log else drawn,
             styles[i % len(styles)] if styles else "-",
             color=figures.COLORS[color] if isinstance(color, int) else color,
             linewidth=width,
@@ -151,3 +151,27 @@ def draw_along_arm(axes, end: float, values: np.ndarray, title: str) -> None:
     extent = (0.0, end, 0.0, 1.0)
     axes.imshow(values.T, origin="lower", aspect="auto", extent=extent, cmap="magma_r", vmin=0.0)
     figures.style_axes(axes, title, "time [s]", "place along the arm")
+
+
+def draw_twisted(axes, of: "Trajectory | Scene", row: int, color: str, *, widened: float = 1.0) -> None:
+    """The first arm of a scene against y, with four lines that are straight along the skin of an arm without twist.
+
+    Lines behind the arm are pale.
+
+    **Arguments:** `widened`: factor by which the arm is drawn wider than it is.
+    """
+    arm = scene_of(of).arms[0]
+    centres, radii = _MM * arm.positions[row][:, [0, 2]], widened * _MM * arm.radii[row]
+    width = np.array([0.0, 1.0]) * radii[:, None]
+    axes.fill(*np.concatenate([centres + width, (centres - width)[::-1]]).T, color=color, alpha=0.15, linewidth=0)
+    # Between the points of the axis the lines wind on evenly.
+    marks = np.arange(len(radii))
+    fine = np.linspace(0.0, marks[-1], 12 * len(marks))
+    x, z, radius = (np.interp(fine, marks, part) for part in (*centres.T, radii))
+    rotations = arm.rotations[row]
+    angle = np.interp(fine, marks, np.unwrap(np.arctan2(rotations[:, 1, 0], rotations[:, 2, 0])))
+    for quarter in range(4):
+        turn = angle + 0.5 * np.pi * (quarter + 0.5)
+        line, front = z + radius * np.cos(turn), np.sin(turn) < 0.0  # seen from -y
+        axes.plot(x, np.where(front, np.nan, line), color=color, alpha=0.2, linewidth=0.8)
+        axes.plot(x, np.where(front, line, np.nan), color=color, linewidth=1.4)

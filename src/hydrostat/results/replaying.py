@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hydrostat.results.drawing import Scene, box_corners
+from hydrostat.robots import LimbedSpec
+from hydrostat.robots.build import base_pose
 from hydrostat.surroundings.shapes import Box, Capsule, Sphere
 from hydrostat.viewer import Line, Tube, write_replay
 
@@ -48,7 +50,7 @@ def replay_scene(
     tubes: Sequence[Tube] = (),
     min_radius: float = 0.0,
 ) -> Path:
-    """Write the motion of a scene, such as one that is joined of several robots; the arguments are those of `replay`."""
+    """Write the motion of a scene, such as one joined of several robots; the arguments are those of `replay`."""
     kept = _kept(len(scene.time))
     return _written(path, scene.rows(kept), kept, len(scene.time), title, lines, tubes, min_radius)
 
@@ -72,6 +74,19 @@ def arm_tubes(scene: Scene, min_radius: float = 0.0) -> list[Tube]:
         Tube(name, arm.positions, arm.rotations, np.maximum(arm.radii, max(min_radius, 1e-6)), _ARM_COLORS[i % 4])
         for i, (name, arm) in enumerate(zip(scene.names, scene.arms, strict=True))
     ]
+
+
+def body_tubes(spec: LimbedSpec, frames: int) -> list[Tube]:
+    """The round parts of a fixed body as its specification describes them, still over some frames."""
+    pose, found = base_pose(spec.base), []
+    position, rotation = np.asarray(pose.position), np.asarray(pose.rotation)
+    for shape in spec.body.shapes:
+        if shape.kind in ("cylinder", "capsule"):
+            middle = position + rotation @ np.asarray(shape.position)
+            half = 0.5 * shape.size[1] * rotation[:, 2]
+            a, b = (np.broadcast_to(end, (frames, 3)) for end in (middle - half, middle + half))
+            found.append(cylinder(shape.name, a, b, shape.size[0], _GREY))
+    return found
 
 
 def _thinned(tube: Tube, count: int, kept: slice) -> Tube:

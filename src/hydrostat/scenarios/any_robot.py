@@ -49,9 +49,7 @@ def loaded_equilibria(run: Run, system: hs.System, shares: np.ndarray) -> hs.Tra
     with run.compiling():
         start = load_path(system, control, [0.0])
     with run.timed():
-        return load_path(
-            system, control, shares, start.final.q, on_progress=lambda done: run.progress("solving", done)
-        )
+        return load_path(system, control, shares, start.final.q, on_progress=lambda done: run.progress("solving", done))
 
 
 def tips_mm(position: Any) -> list[float]:

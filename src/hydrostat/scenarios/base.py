@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from hydrostat.results import Recorder, record_arrays
 from hydrostat.robots import AnySpec, LimbedSpec, RobotSpec
+from hydrostat.scenarios.progress import Progress
+
+__all__ = ["Outcome", "Progress", "Run"]
 
 if TYPE_CHECKING:
     from hydrostat.control import Controller
@@ -41,7 +44,7 @@ class Outcome:
 class Run:
     """One run of a scenario: its settings, its robot, its folder and its clocks."""
 
-    def __init__(self, robot: AnySpec, settings: SimpleNamespace, seed: int, folder: Path, progress: "Progress"):
+    def __init__(self, robot: AnySpec, settings: SimpleNamespace, seed: int, folder: Path, progress: Progress):
         self.whole, self.settings, self.seed, self.folder = robot, settings, seed, folder
         self._progress = progress
         self.wall_seconds = 0.0
@@ -145,16 +148,3 @@ class Run:
         """Record whole arrays, as `hydrostat.results.record_arrays` does, with the names of scenario and robot."""
         attributes = {"scenario": name, "robot": self.whole.name, **options.pop("attributes", {})}
         record_arrays(self.folder, index, columns, attributes=attributes, **options)
-
-
-class Progress:
-    """Progress that nobody watches."""
-
-    def say(self, what: str) -> None:
-        """Name what is going on."""
-
-    def show(self, what: str, done: float) -> None:
-        """Name what is going on, and how much of it is done."""
-
-    def close(self) -> None:
-        """Leave the terminal as it was."""

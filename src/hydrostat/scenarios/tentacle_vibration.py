@@ -27,10 +27,10 @@ _TABLE_SECONDS = 1e-3  # between the lengths that the motors' course is tabulate
 def vibration(run: Run) -> Outcome:
     """Move in three kinds of move, and measure how the segments swing about the move itself."""
     settings, every = run.settings, run.steps_per_row(_FRAME_SECONDS)
-    if settings.seconds_after < 2.0 * every * run.dt:
-        raise InputError(
-            f"`seconds_after` must be at least two pictures, {2.0 * every * run.dt:g} s; got {settings.seconds_after:g} s"
-        )
+    least = 2.0 * every * run.dt
+    if settings.seconds_after < least:
+        got = f"got {settings.seconds_after:g} s"
+        raise InputError(f"`seconds_after` must be at least two pictures, {least:g} s; {got}")
     start = shape_of_angles(settings.start_alpha_deg, settings.start_theta_deg)
     goal = shape_of_angles(settings.goal_alpha_deg, settings.goal_theta_deg)
     rigid = build_robot(run.robot)
