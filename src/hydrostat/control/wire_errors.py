@@ -7,6 +7,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 from scipy.special import ellipe
 
@@ -54,12 +55,13 @@ def largest_speed(motion: WireMotion) -> float:
 
 
 @eqx.filter_jit
-def tip_of_lengths(robot: Robot, lengths: Float[Array, " w"]) -> tuple[Float[Array, " 3"], Float[Array, "3 w"]]:
-    """The position of the tip for lengths of the wires [m], and its derivative by them."""
+def tip_of_lengths(robot: Robot, lengths: ArrayLike) -> tuple[Float[Array, " 3"], Float[Array, "3 w"]]:
+    """The position of the tip for lengths of the wires (w,) [m], and its derivative by them."""
 
     def tip(lengths):
         return kinematics.tip_pose(robot.arm, shape_from_lengths(robot.arm, robot.tendons, lengths).q).position
 
+    lengths = jnp.asarray(lengths)
     return tip(lengths), jax.jacfwd(tip)(lengths)
 
 
@@ -80,21 +82,19 @@ def _ends(robot: Robot, q) -> jax.Array:
 
 
 @eqx.filter_jit
-def link_directions(robot: Robot, bends: Float[Array, "n 2"]) -> tuple[Float[Array, "n 3"], Float[Array, "n 3 w"]]:
-    """Directions of the links' ends in a shape, and their derivatives by the length of each wire."""
-    lengths = robot.tendons.lengths(robot.arm, configuration(robot.arm, bends))
+def link_directions(robot: Robot, bends: ArrayLike) -> tuple[Float[Array, "n 3"], Float[Array, "n 3 w"]]:
+    """Directions of the links' ends in a shape, bend vectors (n, 2), and their derivatives by the wires' lengths."""
+    lengths = robot.tendons.lengths(robot.arm, configuration(robot.arm, jnp.asarray(bends)))
 
     def directions(lengths):
         return _ends(robot, shape_from_lengths(robot.arm, robot.tendons, lengths).q)
 
-    return _ends(robot, configuration(robot.arm, bends)), jax.jacfwd(directions)(lengths)
+    return _ends(robot, configuration(robot.arm, jnp.asarray(bends))), jax.jacfwd(directions)(lengths)
 
 
 @eqx.filter_jit
-def link_angle_errors(
-    robot: Robot, directions: Float[Array, "n 3"], lengths: Float[Array, "m w"]
-) -> Float[Array, "m n"]:
-    """The angle between each link's direction and its goal, for many arrivals of the wires [rad]."""
+def link_angle_errors(robot: Robot, directions: ArrayLike, lengths: ArrayLike) -> Float[Array, "m n"]:
+    """The angle between each link's direction and its goal (n, 3), for many arrivals of the wires (m, w) [rad]."""
 
     def of_arrival(lengths):
         reached = _ends(robot, shape_from_lengths(robot.arm, robot.tendons, lengths).q)
@@ -102,7 +102,7 @@ def link_angle_errors(
         chord = jnp.sqrt(jnp.sum((reached - directions) ** 2, -1))
         return 2.0 * jnp.arcsin(jnp.minimum(0.5 * chord, 1.0))
 
-    return jax.vmap(of_arrival)(lengths)
+    return jax.vmap(of_arrival)(jnp.asarray(lengths))
 
 
 def noise_length_moments(rates: np.ndarray, noise: float) -> tuple[float, float]:

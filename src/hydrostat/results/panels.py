@@ -90,7 +90,7 @@ def draw_level(axes, level: float, label: str | None = None, *, upright: bool = 
 
 
 def draw_moments(
-    figure, cells, of: "Trajectory | Scene", moments: int | Sequence[int], plane: tuple[int, int] = FRONT
+    figure, cells, of: "Trajectory | Scene", moments: int | Sequence[int] | np.ndarray, plane: tuple[int, int] = FRONT
 ) -> None:
     """A robot at several moments, one panel each, with the path that it has come.
 

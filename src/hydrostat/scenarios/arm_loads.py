@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+import jax.numpy as jnp
 import numpy as np
 
 import hydrostat as hs
@@ -50,7 +51,7 @@ def load_arm(run: Run, place: float, ground: bool) -> Loaded:
     ball = hs.Ball.of_density(1e-3 * settings.load_g, settings.load_density, law=FLESH) if settings.load_g else None
     size = 0.0 if ball is None else float(ball.radius)
     along = float(np.asarray(arm.segments.length)[:segment].sum())
-    below = arm.T_world_base.apply(np.array([0.0, 0.0, along])) - np.array(
+    below = arm.T_world_base.apply(jnp.array([0.0, 0.0, along])) - np.array(
         [0.0, 0.0, size + float(arm.section.radius_tip[segment - 1])]
     )
     start = np.array(settings.load_at or below)

@@ -18,9 +18,7 @@ from hydrostat.scenarios.progress import Progress
 __all__ = ["Outcome", "Progress", "Run"]
 
 if TYPE_CHECKING:
-    from hydrostat.control import Controller
-    from hydrostat.results import Trajectory
-    from hydrostat.system import Control, State, System
+    from hydrostat import Control, Controller, State, System, Trajectory
 
 
 @dataclass

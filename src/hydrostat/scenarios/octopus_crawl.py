@@ -1,5 +1,6 @@
 """octopus-crawl: eight arms on a free body that crawls over the ground, with its suckers and without."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -60,7 +61,7 @@ def crawl(run: Run) -> Outcome:
     )
 
 
-def draw_on_ground(path: Path, motions: dict[str, hs.Trajectory], title: str) -> None:
+def draw_on_ground(path: Path, motions: Mapping[str, hs.Trajectory], title: str) -> None:
     """The first motion from above at four moments, and the distance and the turn of the body in all of them."""
     figure, grid = panels.new_panels(title, 2, 4)
     shown = next(iter(motions.values()))

@@ -63,7 +63,7 @@ def stand(run: Run) -> Outcome:
 
 def _outcome(run: Run, animal, motions, metrics: dict, title: str, seconds: float) -> Outcome:
     """The outcome of a motion with suckers and one without."""
-    both = dict(zip(("with suckers", "without"), motions, strict=True))
+    both: dict[str, hs.Trajectory] = dict(zip(("with suckers", "without"), motions, strict=True))
     return outcome(
         run,
         animal,

@@ -84,6 +84,7 @@ def _metrics(rows, contacts: dict[str, ShapeContact], pointing, bar: AbstractSha
     radius = float(rows["grasper"].system.robot.arm.section.radius_tip[-1])
     gap = float(bar.distance_and_normal(jnp.asarray(rows["grasper"].tip[-1])).distance) - radius
     pressed, touched = float(force[end].mean()), np.flatnonzero(force > _TOUCHING)
+    on_obstacles = [one.force[:, 1:-1].sum((1, 2)) for one in contacts.values()]
     apart = [
         (np.linalg.norm(a.position[:, :, None] - b.position[:, None], axis=-1) - a.radius[:, :, None]).min(1) - b.radius
         for a, b in combinations(contacts.values(), 2)
@@ -93,7 +94,7 @@ def _metrics(rows, contacts: dict[str, ShapeContact], pointing, bar: AbstractSha
         "wrap_pieces": len(set(pieces.tolist())),
         "grasp_force_n": float(grasper.force[-1, 0].sum()),
         "grasp_distance_mm": 1e3 * gap,
-        "obstacle_force_max_n": float(sum(one.force[:, 1:-1].sum((1, 2)) for one in contacts.values()).max()),
+        "obstacle_force_max_n": float(np.sum(on_obstacles, 0).max()),
         "press_force_n": pressed,
         "press_error_percent": 100.0 * abs(pressed - press) / press,
         "press_worst_error_percent": 100.0 * float(np.abs(force[end] - press).max()) / press,

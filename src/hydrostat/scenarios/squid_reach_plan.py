@@ -22,7 +22,8 @@ from hydrostat.control import (
     rest_under,
 )
 from hydrostat.mechanics import kinematics
-from hydrostat.robots import LimbedSpec, RobotSpec, limb_on_body, softer, specs
+from hydrostat.robots import LimbedSpec, RobotSpec, limb_on_body, softer
+from hydrostat.robots.specs import squid as squid_specs
 from hydrostat.surroundings import Box, Capsule
 
 LIMBS = ("grasper", "palpation", "camera", "light")
@@ -65,9 +66,9 @@ def plan(settings, interval: float) -> dict[str, Limb]:
 
     **Arguments:** `interval`: from row to row of a trajectory [s].
     """
-    squid = specs.squid.squid(tendons="segments")
+    squid = squid_specs.squid(tendons="segments")
     arms = {name: _cut(squid, name, settings.pieces) for name in LIMBS}
-    gravity = specs.squid.limb_gravity()
+    gravity = squid_specs.limb_gravity()
     known = {name: limb_on_body(squid, arm, gravity) for name, arm in arms.items()}
     drawn_in = _drawn_in(known["palpation"], settings.pretension_n)
     wall = _wall(known["palpation"], drawn_in.q)
@@ -78,7 +79,7 @@ def plan(settings, interval: float) -> dict[str, Limb]:
     courses = _courses(settings, drawn_in.tension, {name: view.tension for name, view in views.items()}, low)
     law = hs.ContactLaw(settings.contact_stiffness, damping=1.0, friction=settings.friction, slip_speed=2e-4)
     bars = [Capsule(a=a, b=b, radius=radius) for a, b, radius in (BAR, *_OBSTACLES)]
-    sea = (hs.Water(specs.squid.WATER, added_mass=1.0), hs.Obstacles(law, [*bars, wall]))
+    sea = (hs.Water(squid_specs.WATER, added_mass=1.0), hs.Obstacles(law, [*bars, wall]))
     times = interval * jnp.arange(round(settings.seconds / interval) + 1.0)
     aims = jnp.broadcast_to(jnp.array(LOOKED_AT), (len(times), 3))
     limbs = {}

@@ -94,15 +94,17 @@ def _recorder(run: Run, system: hs.System, segments: int, per_move: int):
 def _follow(system: hs.System, motion: WireMotion, pretension: float, seconds: float) -> Timeline:
     """The controller of the wires' lengths: those of the move, drawn in a little so that every wire is taut."""
     times = np.arange(0.0, seconds + 2 * _TABLE_SECONDS, _TABLE_SECONDS)
-    stiffness = np.asarray(system.robot.one.wires.stiffness)
+    wires = system.robot.one.wires
+    assert wires is not None
+    stiffness = np.asarray(wires.stiffness)
     lengths = motion.lengths(np.minimum(times, motion.duration)) - pretension / stiffness
     return Timeline(times, hs.Control(length=lengths), continuous=True)
 
 
 def _first_state(system: hs.System, controller: Timeline, start: np.ndarray, pieces: int) -> hs.State:
     """The robot at rest before the move."""
-    bends = jnp.asarray(np.repeat(start, pieces, 0) / pieces)
-    guess = jnp.asarray(_rotation_vectors(bends)) / system.robot.arm.segments.length[:, None]
+    turns = _rotation_vectors(np.repeat(start, pieces, 0) / pieces)
+    guess = jnp.asarray(turns) / system.robot.arm.segments.length[:, None]
     return hs.equilibrium(system, controller.at(0.0), guess).state
 
 
