@@ -5,6 +5,7 @@ from hydrostat.actuation.legs import Legs, leg_forces, leg_rates, make_legs, res
 from hydrostat.actuation.limb_tendons import (
     TendonPull,
     TendonShape,
+    arc_coordinates,
     arcs_of,
     coordinates_of,
     least_pull,
@@ -30,6 +31,7 @@ __all__ = [
     "TendonShape",
     "Tendons",
     "WireShape",
+    "arc_coordinates",
     "arcs_of",
     "coordinates_of",
     "hard_length",

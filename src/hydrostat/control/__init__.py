@@ -21,9 +21,11 @@ from hydrostat.control.timelines import Ramp, Timeline
 from hydrostat.control.timing import Playback, ZeroOrderHold, at_rate, steps_per_decision
 from hydrostat.control.tracking import follow, switch
 from hydrostat.control.wire_motion import (
+    MOTIONS,
     WireModel,
     WireMotion,
     bend_vectors,
+    bends_of_angles,
     constant_speed_motion,
     smooth_motion,
     stepped_motion,
@@ -31,6 +33,7 @@ from hydrostat.control.wire_motion import (
 )
 
 __all__ = [
+    "MOTIONS",
     "Combined",
     "ComputedTorque",
     "Constant",
@@ -62,6 +65,7 @@ __all__ = [
     "aim_points",
     "at_rate",
     "bend_vectors",
+    "bends_of_angles",
     "commands",
     "configuration",
     "constant_speed_motion",

@@ -5,7 +5,7 @@ within each step; (b) at constant wire speed, for the cylinder a straight line i
 the same line with a smooth time law, all motors in step and within their limits.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, pi
 
@@ -20,6 +20,8 @@ from hydrostat.bodies import Arm
 from hydrostat.control.profiles import scurve, trapezoid
 from hydrostat.errors import InputError, choice
 
+MOTIONS = ("stepped", "constant_speed", "smooth")
+"""The names of the three kinds of move, as `three_motions` has them."""
 _CHUNK = 512  # shapes per compiled call: one compilation for any number of them
 _SAMPLES_PER_KNOT = 16
 _MOST_KNOTS = 4096
@@ -82,6 +84,11 @@ def _in_chunks(function, rows: np.ndarray):
 def bend_vectors(alpha: np.ndarray, theta: np.ndarray) -> np.ndarray:
     """Bend vectors theta (cos alpha, sin alpha) [rad] from the paper's pairs of angles [rad]."""
     return np.stack([theta * np.cos(alpha), theta * np.sin(alpha)], -1)
+
+
+def bends_of_angles(alpha_deg: Sequence[float], theta_deg: Sequence[float]) -> np.ndarray:
+    """Bend vectors (n, 2) [rad] from azimuths and bends of the segments in degrees."""
+    return bend_vectors(np.deg2rad(alpha_deg), np.deg2rad(theta_deg))
 
 
 def angle_pairs(bends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

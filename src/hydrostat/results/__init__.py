@@ -18,7 +18,7 @@ from hydrostat.results.variables import Coordinate, Variable
 
 if TYPE_CHECKING:
     from hydrostat.results import analysis, drawing, figures, measures, panels, rows
-    from hydrostat.results.configurations import along_configurations, tendon_lines
+    from hydrostat.results.configurations import along_bends, along_configurations, replay_with_tendons, tendon_lines
     from hydrostat.results.contacts import ShapeContact, shape_contacts
     from hydrostat.results.digest import BALANCE, Digest
     from hydrostat.results.equilibria import load_path, mode_swing
@@ -37,6 +37,7 @@ __all__ = [
     "Trajectory",
     "TrajectoryRecorder",
     "Variable",
+    "along_bends",
     "along_configurations",
     "analysis",
     "bend_wave",
@@ -52,6 +53,7 @@ __all__ = [
     "panels",
     "record_arrays",
     "replay_scene",
+    "replay_with_tendons",
     "rows",
     "shape_contacts",
     "tendon_lines",
@@ -66,12 +68,14 @@ _LATER = {
     "ShapeContact": "contacts",
     "Trajectory": "trajectory",
     "TrajectoryRecorder": "trajectory_recorder",
+    "along_bends": "configurations",
     "along_configurations": "configurations",
     "bend_wave": "travelling_bend",
     "body_tubes": "replaying",
     "load_path": "equilibria",
     "mode_swing": "equilibria",
     "replay_scene": "replaying",
+    "replay_with_tendons": "configurations",
     "shape_contacts": "contacts",
     "tendon_lines": "configurations",
 }

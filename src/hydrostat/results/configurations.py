@@ -1,11 +1,15 @@
 """Trajectories of arms that were not stepped but placed: a sequence of configurations, and the tendons along them."""
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
 
+from hydrostat.control import configuration
+from hydrostat.mechanics import Robot
 from hydrostat.results.drawing import per_arm
 from hydrostat.results.trajectory import Trajectory
 from hydrostat.system import Control, System
@@ -22,12 +26,20 @@ _OUTSIDE = 1.03  # of the arm's radius, where tendons are drawn so that they can
 def along_configurations(system: System, times: Sequence[float] | np.ndarray, q: Any) -> Trajectory:
     """The trajectory whose rows are configurations at rest: for kinematics, which has shapes but no motion.
 
-    **Arguments:** `times`: of the rows [s]; `q`: coordinates as `State.q` has them, with the row as leading axis.
+    **Arguments:** `times`: of the rows [s]; `q`: coordinates of a single arm (rows, n, k), or a list of those of each.
     """
     times, rest = np.asarray(times, float), system.rest()
+    if isinstance(q, list | tuple):
+        q = np.stack([np.asarray(one) for one in q], 1) if system.robot.equal else tuple(q)
     many = jax.tree.map(lambda y: np.broadcast_to(np.asarray(y), (len(times), *np.shape(y))), rest)
     state = many._replace(q=jax.tree.map(np.asarray, q), time=times)
     return Trajectory.of_states(system, state, Control())
+
+
+def along_bends(robot: Robot, times: Sequence[float] | np.ndarray, bends: np.ndarray) -> Trajectory:
+    """The trajectory of an arm of arcs that takes the shapes of bend vectors (rows, n, 2) [rad] at times."""
+    q = jax.vmap(lambda bend: configuration(robot.arm, bend))(np.asarray(bends))
+    return along_configurations(System(robot), times, q)
 
 
 def tendon_lines(trajectory: Trajectory) -> list[Line]:
@@ -41,6 +53,11 @@ def tendon_lines(trajectory: Trajectory) -> list[Line]:
         count = 0 if course is None else len(course.ends_at)
         lines += [_line(f"{name}tendon {k + 1}", arm, k, shape) for k in range(count)]
     return lines
+
+
+def replay_with_tendons(trajectory: Trajectory, path: str | os.PathLike[str], title: str | None = None) -> Path:
+    """Write the replay of a trajectory in which tendons are seen on the skin of the arms."""
+    return trajectory.replay(path, title, lines=tendon_lines(trajectory))
 
 
 def _line(name: str, arm: "ArmModel", tendon: int, shape) -> Line:

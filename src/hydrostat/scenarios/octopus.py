@@ -1,7 +1,8 @@
 """Set-up that the scenarios of whole octopuses share: the animal in its sea, and its motion, recorded as it goes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -9,6 +10,8 @@ import hydrostat as hs
 from hydrostat.control.commands import Anatomy
 from hydrostat.errors import InputError
 from hydrostat.mechanics import GRAVITY
+from hydrostat.results import drawing, figures, panels
+from hydrostat.results.measures import distance_covered
 from hydrostat.robots import build_robot
 from hydrostat.scenarios.arm import muscle_gains
 from hydrostat.scenarios.base import Outcome, Run
@@ -117,3 +120,29 @@ def row_steps(run: Run) -> int:
 def yaw(trajectory: hs.Trajectory) -> np.ndarray:
     """The turn of the body about the vertical (rows,) [deg]."""
     return np.rad2deg(trajectory.yaw)
+
+
+def beat(settings) -> dict:
+    """The options of `Swim` for the beat that settings describe."""
+    return {
+        "swing": settings.swing,
+        "stiffen": settings.stiffen,
+        "last": settings.swing_to,
+        "period": settings.period_s,
+        "ratio": settings.ratio,
+    }
+
+
+def draw_on_ground(path: Path, motions: Mapping[str, hs.Trajectory], title: str) -> None:
+    """The first motion from above at four moments, and the distance and the turn of the body in all of them."""
+    figure, grid = panels.new_panels(title, 2, 4)
+    shown = next(iter(motions.values()))
+    panels.draw_moments(figure, grid[0, :], shown, 4, drawing.ABOVE)
+    times = {name: one.time for name, one in motions.items()}
+    curves = (
+        ("distance of the body from its start", {n: 1e3 * distance_covered(one, 2) for n, one in motions.items()}),
+        ("turn of the body", {name: yaw(one) for name, one in motions.items()}),
+    )
+    for cell, (heading, values), unit in zip((grid[1, :2], grid[1, 2:]), curves, ("[mm]", "[deg]"), strict=True):
+        panels.draw_curves(figure.add_subplot(cell), times, values, heading, unit, colors=[0, 2])
+    figures.save(figure, path)

@@ -1,16 +1,11 @@
 """octopus-crawl: eight arms on a free body that crawls over the ground, with its suckers and without."""
 
-from collections.abc import Mapping
-from pathlib import Path
-
 import numpy as np
 
-import hydrostat as hs
 from hydrostat.control.gaits import Crawl
-from hydrostat.results import drawing, figures, panels
-from hydrostat.results.measures import displacement, distance_covered
+from hydrostat.results.measures import displacement
 from hydrostat.scenarios.base import Outcome, Run
-from hydrostat.scenarios.octopus import move_both, octopus, outcome, yaw
+from hydrostat.scenarios.octopus import draw_on_ground, move_both, octopus, outcome, yaw
 
 _RESERVE = 0.85  # of the distance that its strokes could take it: how far it goes in closed loop; the rest corrects
 
@@ -59,18 +54,3 @@ def crawl(run: Run) -> Outcome:
         lambda path: draw_on_ground(path, both, title),
         sim_seconds=2.0 * seconds,
     )
-
-
-def draw_on_ground(path: Path, motions: Mapping[str, hs.Trajectory], title: str) -> None:
-    """The first motion from above at four moments, and the distance and the turn of the body in all of them."""
-    figure, grid = panels.new_panels(title, 2, 4)
-    shown = next(iter(motions.values()))
-    panels.draw_moments(figure, grid[0, :], shown, 4, drawing.ABOVE)
-    times = {name: one.time for name, one in motions.items()}
-    curves = (
-        ("distance of the body from its start", {n: 1e3 * distance_covered(one, 2) for n, one in motions.items()}),
-        ("turn of the body", {name: yaw(one) for name, one in motions.items()}),
-    )
-    for cell, (heading, values), unit in zip((grid[1, :2], grid[1, 2:]), curves, ("[mm]", "[deg]"), strict=True):
-        panels.draw_curves(figure.add_subplot(cell), times, values, heading, unit, colors=[0, 2])
-    figures.save(figure, path)

@@ -6,8 +6,7 @@ import hydrostat as hs
 from hydrostat.control.gaits import Stand, Turn
 from hydrostat.results.measures import axis_error, distance_covered, stays_from
 from hydrostat.scenarios.base import Outcome, Run
-from hydrostat.scenarios.octopus import move_both, octopus, outcome, yaw
-from hydrostat.scenarios.octopus_crawl import draw_on_ground
+from hydrostat.scenarios.octopus import draw_on_ground, move_both, octopus, outcome, yaw
 
 _NEAR_DEG = 2.0  # from its goal, within which an octopus does not turn
 

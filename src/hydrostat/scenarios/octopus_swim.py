@@ -10,21 +10,10 @@ from hydrostat.results import figures, panels
 from hydrostat.results.measures import axis_error, direction, displacement, stays_from
 from hydrostat.robots import stronger
 from hydrostat.scenarios.base import Outcome, Run
-from hydrostat.scenarios.octopus import move, move_both, octopus, outcome
+from hydrostat.scenarios.octopus import beat, move, move_both, octopus, outcome
 
 _NEAR_DEG = 10.0  # from its new course, within which a turn counts as made
 _UP = direction(0.0, 0.0)
-
-
-def beat(settings) -> dict:
-    """The options of `Swim` for the beat that settings describe."""
-    return {
-        "swing": settings.swing,
-        "stiffen": settings.stiffen,
-        "last": settings.swing_to,
-        "period": settings.period_s,
-        "ratio": settings.ratio,
-    }
 
 
 def swim(run: Run) -> Outcome:

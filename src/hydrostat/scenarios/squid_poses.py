@@ -6,10 +6,10 @@ import numpy as np
 
 import hydrostat as hs
 from hydrostat import exporting
-from hydrostat.results import drawing, figures, panels
+from hydrostat.actuation import arc_coordinates
+from hydrostat.results import along_configurations, drawing, figures, panels
 from hydrostat.robots import build_robot
 from hydrostat.scenarios.base import Outcome, Run
-from hydrostat.scenarios.squid import NO_MUJOCO, coordinates, in_poses
 
 # By limb, for each segment: angle and azimuth [deg], and change of length [mm]. Straight segments are left out.
 # Figure 10 has its numbers in the text. Figure 8 has none: its bends are assumed, away from each other.
@@ -43,7 +43,7 @@ def poses(run: Run) -> Outcome:
     robot = build_robot(run.limbed, free=False)
     with run.compiling("compiling the kinematics"):
         shapes = [_shapes(name, model.arm) for name, model in zip(robot.names, robot.each, strict=True)]
-        rows = in_poses(robot, shapes)
+        rows = along_configurations(hs.System(robot), np.arange(float(len(shapes[0]))), shapes)
         tips = np.asarray(rows.tip)
     twin, apart, pictures, notes = None, None, None, []
     with run.timed():
@@ -57,12 +57,12 @@ def poses(run: Run) -> Outcome:
         options = {"axis": "pose", "axis_unit": "1", "attributes": attributes}
         run.record("squid-poses", rows.time, {"tip": column}, **options)
     if twin is None:
-        notes.append(NO_MUJOCO.format("the limbs are drawn from above and from the side"))
+        notes.append("MuJoCo is not installed, so the limbs are drawn from two sides: pip install 'hydrostat[rigid]'")
     else:
         try:
             pictures = exporting.render(twin, _shots(list(zip(*shapes, strict=True))), _SIZE)
         except exporting.NoRendererError as error:
-            notes.append(f"the limbs are drawn from above and from the side: {error}")
+            notes.append(f"the limbs are drawn from two sides: {error}")
     metrics = {
         f"{name.replace(' ', '_')}_{limb}_tip_mm": [round(1e3 * float(x), 9) for x in tip]
         for name, row in zip(POSES, tips, strict=True)
@@ -88,7 +88,8 @@ def _shapes(limb: str, arm) -> np.ndarray:
         named = np.array(pose.get(limb, ()), float).reshape(-1, 3)[: arm.count]
         row[: len(named)] = named
     theta, phi = np.deg2rad(table[..., 0]), np.deg2rad(table[..., 1])
-    return coordinates(arm, theta, phi, np.asarray(arm.segments.length) + 1e-3 * table[..., 2])
+    length = np.asarray(arm.segments.length) + 1e-3 * table[..., 2]
+    return np.asarray(arc_coordinates(arm, theta, phi, length))
 
 
 def _shots(shapes: list) -> list:

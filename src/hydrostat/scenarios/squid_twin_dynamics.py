@@ -6,11 +6,11 @@ import numpy as np
 
 import hydrostat as hs
 from hydrostat import exporting
+from hydrostat.actuation import arc_coordinates
 from hydrostat.errors import InputError
 from hydrostat.results import drawing, figures, panels
 from hydrostat.robots import RobotSpec, build_robot, detached_limb
 from hydrostat.scenarios.base import Outcome, Run
-from hydrostat.scenarios.squid import coordinates
 
 _ROW_SECONDS = 0.01  # from row to row
 _SEA_WATER = 1025.0  # kg/m^3, as the exported files have it
@@ -103,7 +103,7 @@ def _bent(robot: hs.Robot, bend_deg: float, azimuth_deg: float) -> np.ndarray:
     arm = robot.arm
     length = np.asarray(arm.segments.length)[None]
     angle = np.deg2rad(bend_deg) * length / float(arm.length)
-    return coordinates(arm, angle, np.full_like(angle, np.deg2rad(azimuth_deg)), length)[0]
+    return np.asarray(arc_coordinates(arm, angle, np.full_like(angle, np.deg2rad(azimuth_deg)), length))[0]
 
 
 def _draw(path: Path, own: dict[str, hs.Trajectory], twins: dict, apart: dict, title: str) -> None:

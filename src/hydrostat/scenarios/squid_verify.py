@@ -4,9 +4,11 @@ from pathlib import Path
 
 import numpy as np
 
+import hydrostat as hs
 from hydrostat import exporting
+from hydrostat.actuation import arc_coordinates
 from hydrostat.mechanics import arms_in_world
-from hydrostat.results import figures, panels
+from hydrostat.results import along_configurations, figures, panels
 from hydrostat.robots import build_robot
 from hydrostat.robots.rrp_twin import (
     Frames,
@@ -18,8 +20,8 @@ from hydrostat.robots.rrp_twin import (
     tool_frame,
 )
 from hydrostat.scenarios.base import Outcome, Run
-from hydrostat.scenarios.squid import NO_MUJOCO, coordinates, in_poses
 
+_NO_MUJOCO = "MuJoCo is not installed, so its own kinematics were not compared: pip install 'hydrostat[rigid]'"
 # The printed example (Fig. 9): a quarter of a circle, which is 45 degrees of polar angle, in ten sections.
 _EXAMPLE = (np.pi / 2, np.pi / 6, 0.6)
 _EXAMPLE_SECTIONS = 10
@@ -32,8 +34,8 @@ def verify(run: Run) -> Outcome:
     arms = [model.arm for model in arms_in_world(robot)]
     arcs = [_arcs(run, index, np.asarray(arm.segments.length)) for index, arm in enumerate(arms)]
     with run.compiling("compiling the kinematics"):
-        shapes = [coordinates(arm, *one) for arm, one in zip(arms, arcs, strict=True)]
-        tips = in_poses(robot, shapes).tip_pose
+        shapes = [np.asarray(arc_coordinates(arm, *one)) for arm, one in zip(arms, arcs, strict=True)]
+        tips = along_configurations(hs.System(robot), np.arange(float(len(shapes[0]))), shapes).tip_pose
     truth = Frames(np.asarray(tips.rotation), np.asarray(tips.position))
     truths = [Frames(truth.rotation[:, i], truth.position[:, i]) for i in range(len(arms))]
     bases = [Frames(np.asarray(arm.T_world_base.rotation), np.asarray(arm.T_world_base.position)) for arm in arms]
@@ -72,7 +74,7 @@ def verify(run: Run) -> Outcome:
     return Outcome(
         metrics,
         figure=lambda path: _draw(path, counts, exact, printed, f"squid-verify: {run.limbed.name}"),
-        notes=[NO_MUJOCO.format("its own kinematics were not compared")] if mujoco is None else [],
+        notes=[_NO_MUJOCO] if mujoco is None else [],
     )
 
 

@@ -5,11 +5,10 @@ from pathlib import Path
 import numpy as np
 
 from hydrostat.actuation import AXES, PulseTrain, pulse_trains, pulses_at, write_gcode, write_pulses
-from hydrostat.control import WireModel, WireMotion, smooth_motion, three_motions, wire_errors
-from hydrostat.results import drawing, figures, panels
+from hydrostat.control import MOTIONS, WireModel, WireMotion, bends_of_angles, smooth_motion, three_motions, wire_errors
+from hydrostat.results import along_bends, drawing, figures, panels, replay_with_tendons
 from hydrostat.robots import build_robot, own_variant, wire_variants
 from hydrostat.scenarios.base import Outcome, Run
-from hydrostat.scenarios.tentacle import MOVES, replay, shape_of_angles, shapes_over_time
 
 _ROW_SECONDS = 0.02  # between recorded rows
 _GCODE_SECONDS = 0.02  # between moves of the G-code
@@ -18,8 +17,8 @@ _GCODE_SECONDS = 0.02  # between moves of the G-code
 def move(run: Run) -> Outcome:
     """Move the robot by its wires; measure how far each kind of move deviates, and what the motors do."""
     settings, own = run.settings, own_variant(run.robot)
-    start = shape_of_angles(settings.start_alpha_deg, settings.start_theta_deg)
-    goal = shape_of_angles(settings.goal_alpha_deg, settings.goal_theta_deg)
+    start = bends_of_angles(settings.start_alpha_deg, settings.start_theta_deg)
+    goal = bends_of_angles(settings.goal_alpha_deg, settings.goal_theta_deg)
     robots = {name: build_robot(spec) for name, spec in wire_variants(run.robot).items()}
     models = {name: WireModel(robot.arm, robot.tendons) for name, robot in robots.items()}
     robot, model = robots[own], models[own]
@@ -28,7 +27,7 @@ def move(run: Run) -> Outcome:
         for one in models.values():
             one.shapes(one.lengths(start[None]))
         wire_errors.tip_of_lengths(robot, model.lengths(start[None])[0])
-        shapes_over_time(robot, np.zeros(1), start[None]).tip  # noqa: B018  compiles
+        along_bends(robot, np.zeros(1), start[None]).tip  # noqa: B018  compiles
     with run.timed():
         run.progress("round trips", 0.0)
         round_trip = max(wire_errors.round_trip_error(one) for one in models.values())
@@ -36,10 +35,10 @@ def move(run: Run) -> Outcome:
         plan = (start, goal, settings.seconds, settings.step_rad, settings.profile, bound)
         motions = {name: three_motions(one, motor, *plan) for name, one in models.items()}
         run.progress("examining", 0.4)
-        deviation = {kind: wire_errors.path_deviation(model, motions[own][kind]) for kind in MOVES}
+        deviation = {kind: wire_errors.path_deviation(model, motions[own][kind]) for kind in MOTIONS}
         others = [name for name in models if name != "cylinder_hard"]
         compression = {
-            kind: max(wire_errors.compression(models[name], motions[name][kind]) for name in others) for kind in MOVES
+            kind: max(wire_errors.compression(models[name], motions[name][kind]) for name in others) for kind in MOTIONS
         }
         motion = motions[own][settings.way]
         run.progress("pulses", 0.6)
@@ -51,7 +50,7 @@ def move(run: Run) -> Outcome:
         tip_error, tip_bound = wire_errors.tip_error(robot, final, model.lengths(goal[None])[0])
     metrics = {
         "wire_round_trip_rad": round_trip,
-        **{f"path_deviation_{kind}_mm": 1e3 * deviation[kind] for kind in MOVES},
+        **{f"path_deviation_{kind}_mm": 1e3 * deviation[kind] for kind in MOTIONS},
         "compression_max_mm": 1e3 * compression["smooth"],
         "compression_bound_mm": settings.compression_bound_mm,
         "compression_stepped_mm": 1e3 * compression["stepped"],
@@ -69,7 +68,7 @@ def move(run: Run) -> Outcome:
     return Outcome(
         metrics,
         figure=lambda path: _draw(path, robot, model, motions[own], title),
-        replay=lambda path: replay(path, rows, title),
+        replay=lambda path: replay_with_tendons(rows, path, title),
         files=files,
     )
 
@@ -93,7 +92,7 @@ def _record(run: Run, robot, model: WireModel, motion: WireMotion, trains: list[
     times = np.linspace(0.0, motion.duration, max(2, round(motion.duration / _ROW_SECONDS) + 1))
     pulses = pulses_at(trains, times)
     shapes = model.shapes(motion.lengths(np.zeros(1))[0] + robot.motor.step * pulses)
-    rows = shapes_over_time(robot, times, shapes.bend)
+    rows = along_bends(robot, times, shapes.bend)
     bend = ("segment", "component")
     columns = {
         "bend_wanted": (motion.bends(times), bend, "rad", "theta (cos alpha, sin alpha) planned"),
@@ -112,7 +111,7 @@ def _draw(path: Path, robot, model: WireModel, motions: dict[str, WireMotion], t
     figure, grid = panels.new_panels(title, 2, 4, (15.0, 7.5), width_ratios=[1, 1, 1.1, 1.1])
     smooth = motions["smooth"]
     times = np.linspace(0.0, smooth.duration, 600)
-    scene = drawing.Scene.of(shapes_over_time(robot, times[::12], smooth.bends(times[::12])))
+    scene = drawing.Scene.of(along_bends(robot, times[::12], smooth.bends(times[::12])))
     for column, plane in enumerate((drawing.FRONT, drawing.SIDE)):
         panels.draw_snapshots(figure.add_subplot(grid[:, column]), scene, 6, plane, path=True)
     vectors = {f"segment {i + 1}": smooth.bends(times)[:, i] for i in range(robot.arm.count)}
@@ -127,9 +126,11 @@ def _draw(path: Path, robot, model: WireModel, motions: dict[str, WireMotion], t
     travel, ends = 1e3 * (smooth.lengths(times) - smooth.lengths(times[:1])), robot.tendons.ends_at
     by_segment = {f"to segment {end + 1}": travel[:, [e == end for e in ends]] for end in sorted(set(ends))}
     panels.draw_curves(figure.add_subplot(grid[0, 3]), times, by_segment, "wires, smooth", "change of length [mm]")
-    speeds = {kind.replace("_", " "): 1e3 * np.max(np.abs(motions[kind].course(times, 1)), -1) for kind in MOVES}
+    speeds = {kind.replace("_", " "): 1e3 * np.max(np.abs(motions[kind].course(times, 1)), -1) for kind in MOTIONS}
     panels.draw_curves(figure.add_subplot(grid[1, 2]), times, speeds, "fastest wire", "speed [mm/s]")
-    stray = {kind.replace("_", " "): 1e3 * wire_errors.length_deviation(model, motions[kind], times) for kind in MOVES}
+    stray = {
+        kind.replace("_", " "): 1e3 * wire_errors.length_deviation(model, motions[kind], times) for kind in MOTIONS
+    }
     options = {"log": True, "floor": 1e-13}
     panels.draw_curves(figure.add_subplot(grid[1, 3]), times, stray, "largest wire deviation", "[mm]", **options)
     figures.save(figure, path)

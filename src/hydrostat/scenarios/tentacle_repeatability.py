@@ -4,12 +4,11 @@ from pathlib import Path
 
 import numpy as np
 
-from hydrostat.control import WireModel
+from hydrostat.control import WireModel, bends_of_angles
 from hydrostat.control.wire_errors import link_angle_errors, link_directions, noise_length_moments
-from hydrostat.results import Variable, figures, panels
+from hydrostat.results import Variable, along_bends, figures, panels, replay_with_tendons
 from hydrostat.robots import build_robot
 from hydrostat.scenarios.base import Outcome, Run
-from hydrostat.scenarios.tentacle import replay, shape_of_angles, shapes_over_time
 
 _BLOCK = 500  # moves per compiled call
 PAPER_MEAN_DEG = (0.083, 0.1, 0.65)  # Boccolato, table 1
@@ -25,7 +24,7 @@ def repeatability(run: Run) -> Outcome:
     settings = run.settings
     robot = build_robot(run.robot)
     model = WireModel(robot.arm, robot.tendons)
-    goal = shape_of_angles(settings.alpha_deg, settings.theta_deg)
+    goal = bends_of_angles(settings.alpha_deg, settings.theta_deg)
     noise, step = 1e-3 * settings.wire_noise_mm, robot.motor.step
     with run.compiling("compiling the wires"):
         home, lengths = (model.lengths(bends[None])[0] for bends in (np.zeros_like(goal), goal))
@@ -55,7 +54,7 @@ def repeatability(run: Run) -> Outcome:
     return Outcome(
         metrics,
         figure=lambda path: _draw(path, np.rad2deg(errors), expected_mean, paper, title),
-        replay=lambda path: replay(path, shapes_over_time(robot, times, there_and_back), title),
+        replay=lambda path: replay_with_tendons(along_bends(robot, times, there_and_back), path, title),
     )
 
 

@@ -8,13 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 
 import hydrostat as hs
-from hydrostat.control import CurveFit, PoseFit, fit_curve, fit_pose, read_points, space_curve
+from hydrostat.control import CurveFit, PoseFit, bends_of_angles, fit_curve, fit_pose, read_points, space_curve
 from hydrostat.errors import InputError
-from hydrostat.results import drawing, figures, panels
+from hydrostat.results import along_bends, drawing, figures, panels, replay_with_tendons
 from hydrostat.results.measures import direction
 from hydrostat.robots import build_robot
 from hydrostat.scenarios.base import Outcome, Run
-from hydrostat.scenarios.tentacle import replay, shape_of_angles, shapes_over_time
 
 _CURVE_POINTS = 150
 _FAR = 1.3  # arm lengths: a target that no arm of fixed length can reach
@@ -26,8 +25,8 @@ def shape(run: Run) -> Outcome:
     arm, length = robot.arm, float(robot.arm.length)
     own_curve = read_points(settings.curve) if settings.curve else None
     own_target = _target(settings.target) if settings.target else None
-    made = shape_of_angles(settings.alpha_deg, settings.theta_deg)
-    source = shapes_over_time(robot, np.zeros(1), made[None])
+    made = bends_of_angles(settings.alpha_deg, settings.theta_deg)
+    source = along_bends(robot, np.zeros(1), made[None])
     T_world_made = jax.tree.map(lambda y: jnp.asarray(y[0]), source.tip_pose)
     curves = {
         "recovery": np.asarray(source.centreline(_CURVE_POINTS // arm.count).pose.position)[0],
@@ -50,7 +49,7 @@ def shape(run: Run) -> Outcome:
             run.progress(f"curve {name}", (i + 1) / (len(curves) + 1))
             fits[name] = fit_curve(arm, points)
         bends = {"pose": pose.bend, **{name: fit.bend for name, fit in fits.items()}}
-        both = shapes_over_time(robot, np.arange(2.0), np.stack([fits["recovery"].bend, made]))
+        both = along_bends(robot, np.arange(2.0), np.stack([fits["recovery"].bend, made]))
         recovered = np.asarray(both.centreline(12).pose.position)
         metrics = {
             **_residuals("helix", fits["helix"]),
@@ -75,7 +74,7 @@ def shape(run: Run) -> Outcome:
             metrics["reachable_target"] = fit.reachable
             notes.append(_named("your target", fit))
             bends["target"] = fit.bend
-        rows = shapes_over_time(robot, np.arange(float(len(bends))), np.stack(list(bends.values())))
+        rows = along_bends(robot, np.arange(float(len(bends))), np.stack(list(bends.values())))
         columns = {
             "bend": (np.stack(list(bends.values())), ("segment", "component"), "rad", "theta (cos alpha, sin alpha)"),
             "position": (rows.centreline(12).pose.position, ("node", "axis"), "m", "nodes of the axis in the world"),
@@ -88,7 +87,7 @@ def shape(run: Run) -> Outcome:
     return Outcome(
         metrics,
         figure=lambda path: _draw(path, rows, shown, T_world_made, title),
-        replay=lambda path: replay(path, shapes_over_time(robot, *tour), title),
+        replay=lambda path: replay_with_tendons(along_bends(robot, *tour), path, title),
         notes=notes,
     )
 

@@ -11,14 +11,13 @@ import jax.numpy as jnp
 import numpy as np
 
 import hydrostat as hs
-from hydrostat.control import Timeline, WireModel, WireMotion, three_motions
+from hydrostat.control import MOTIONS, Timeline, WireModel, WireMotion, bends_of_angles, three_motions
 from hydrostat.errors import InputError
 from hydrostat.results import Variable, drawing, figures, panels
 from hydrostat.results.measures import moving_average, rms
 from hydrostat.results.rows import SegmentTurns
 from hydrostat.robots import build_robot
 from hydrostat.scenarios.base import Outcome, Run
-from hydrostat.scenarios.tentacle import MOVES, shape_of_angles
 
 _FRAME_SECONDS = 0.008  # from row to row: the paper's camera took 125 frames a second
 _TABLE_SECONDS = 1e-3  # between the lengths that the motors' course is tabulated at
@@ -31,8 +30,8 @@ def vibration(run: Run) -> Outcome:
     if settings.seconds_after < least:
         got = f"got {settings.seconds_after:g} s"
         raise InputError(f"`seconds_after` must be at least two pictures, {least:g} s; {got}")
-    start = shape_of_angles(settings.start_alpha_deg, settings.start_theta_deg)
-    goal = shape_of_angles(settings.goal_alpha_deg, settings.goal_theta_deg)
+    start = bends_of_angles(settings.start_alpha_deg, settings.start_theta_deg)
+    goal = bends_of_angles(settings.goal_alpha_deg, settings.goal_theta_deg)
     rigid = build_robot(run.robot)
     options = {"drive": "length", "wire_stiffness": settings.wire_stiffness_n, "points": 2}
     system = hs.System(build_robot(run.robot.cut(settings.pieces, ("bend_x", "bend_y", "twist")), **options))
@@ -40,30 +39,30 @@ def vibration(run: Run) -> Outcome:
     with run.compiling("planning"):
         wires = WireModel(rigid.arm, rigid.tendons)
         motions = three_motions(wires, rigid.motor, start, goal, settings.seconds, settings.step_rad)
-        controllers = {kind: _follow(system, motions[kind], settings.pretension_n, seconds) for kind in MOVES}
+        controllers = {kind: _follow(system, motions[kind], settings.pretension_n, seconds) for kind in MOTIONS}
         first = _first_state(system, controllers["smooth"], start, settings.pieces)
     rows, turns, turn = {}, {}, SegmentTurns(settings.pieces)
     with _recorder(run, system, len(start), -(-round(seconds / run.dt) // every) + 1) as recorder:
-        for number, kind in enumerate(MOVES):
+        for number, kind in enumerate(MOTIONS):
 
             def keep(part: hs.Trajectory, number=number, recorder=recorder):
                 index = recorder.rows + np.arange(len(part))
                 columns = {"time": part.time, "turn": part.derived(turn), "strain": part.q}
                 recorder.append(index, way=np.full(len(part), number), **columns)
 
-            share, label = (number / len(MOVES), (number + 1) / len(MOVES)), kind.replace("_", " ")
+            share, label = (number / len(MOTIONS), (number + 1) / len(MOTIONS)), kind.replace("_", " ")
             options = {"state": first, "every": every, "share": share, "label": label, "on_rows": keep}
             rows[kind] = run.simulate(system, controllers[kind], seconds, **options)
             turns[kind] = np.asarray(rows[kind].derived(turn))
     times = rows["smooth"].time
-    swings = {kind: _swing(turns[kind], motions[kind], times, settings.drift_window) for kind in MOVES}
+    swings = {kind: _swing(turns[kind], motions[kind], times, settings.drift_window) for kind in MOTIONS}
     during, after = times <= settings.seconds, times > settings.seconds
-    total = {kind: np.sum(rms(swings[kind][during])) for kind in MOVES}
+    total = {kind: np.sum(rms(swings[kind][during])) for kind in MOTIONS}
     left = turns["smooth"][-1] - _rotation_vectors(goal)
     metrics = {
-        "vibration_rms_deg": [x for kind in MOVES for x in rms(swings[kind])],
-        **{f"vibration_rms_{kind}_deg": list(rms(swings[kind])) for kind in MOVES},
-        **{f"vibration_after_{kind}_deg": list(rms(swings[kind][after])) for kind in MOVES},
+        "vibration_rms_deg": [x for kind in MOTIONS for x in rms(swings[kind])],
+        **{f"vibration_rms_{kind}_deg": list(rms(swings[kind])) for kind in MOTIONS},
+        **{f"vibration_after_{kind}_deg": list(rms(swings[kind][after])) for kind in MOTIONS},
         "stepped_over_smooth": float(total["stepped"] / total["smooth"]),
         "final_error_deg": float(np.rad2deg(np.max(np.linalg.norm(left, axis=-1)))),
         "steps_stepped": motions["stepped"].knots - 1,
@@ -73,9 +72,9 @@ def vibration(run: Run) -> Outcome:
         metrics,
         figure=lambda path: _draw(path, rows, turns, swings, settings.seconds, title),
         replay=lambda path: rows["stepped"].replay(path, f"{title}, stepped"),
-        sim_seconds=seconds * len(MOVES),
+        sim_seconds=seconds * len(MOTIONS),
         dt=run.dt,
-        steps=round(seconds / run.dt) * len(MOVES),
+        steps=round(seconds / run.dt) * len(MOTIONS),
     )
 
 
@@ -83,12 +82,12 @@ def _recorder(run: Run, system: hs.System, segments: int, per_move: int):
     """A recorder of all three moves, one after the other."""
     variables = [
         Variable("time", (), (), "s", "since the move began"),
-        Variable("way", (), (), "1", f"which move: {', '.join(f'{i} {kind}' for i, kind in enumerate(MOVES))}"),
+        Variable("way", (), (), "1", f"which move: {', '.join(f'{i} {kind}' for i, kind in enumerate(MOTIONS))}"),
         Variable("turn", ("segment", "component"), (segments, 3), "rad", "rotation vector of each segment"),
         Variable("strain", ("piece", "mode"), system.rest().q.shape, "1/m", "curvatures and twist of each piece"),
     ]
     attributes = {"scenario": "tentacle-vibration", "robot": run.robot.name}
-    return run.recorder(variables, per_move * len(MOVES), axis="row", axis_unit="1", attributes=attributes)
+    return run.recorder(variables, per_move * len(MOTIONS), axis="row", axis_unit="1", attributes=attributes)
 
 
 def _follow(system: hs.System, motion: WireMotion, pretension: float, seconds: float) -> Timeline:
@@ -124,7 +123,7 @@ def _draw(path: Path, rows: dict[str, hs.Trajectory], turns, swings, moved: floa
     figure, grid = panels.new_panels(title, 2, 4, (14.0, 6.5), width_ratios=[0.7, 1, 1, 1])
     scene = drawing.Scene.of(rows["smooth"])
     panels.draw_snapshots(figure.add_subplot(grid[:, 0]), scene, 5, drawing.FRONT, "smooth, later darker", path=True)
-    for column, kind in enumerate(MOVES, 1):
+    for column, kind in enumerate(MOTIONS, 1):
         upper, lower = (figure.add_subplot(grid[row, column]) for row in range(2))
         both = ((upper, np.rad2deg(turns[kind]), "bend [deg]"), (lower, swings[kind], "pure oscillation [deg]"))
         for axes, vectors, unit in both:
