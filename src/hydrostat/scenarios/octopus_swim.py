@@ -82,7 +82,7 @@ def tethered(run: Run) -> Outcome:
         share = (index / len(ratios), (index + 1) / len(ratios))
         motions.append(move(run, animal, controller, seconds, share=share, record=index == 0))
         with run.timed():
-            # The rate of the arms' momentum, which the tether feels besides, has no mean over a whole beat.
+            # The tether also carries the rate of the arms' momentum, whose mean over a whole beat is zero.
             axis = np.asarray(motions[-1].body_pose.rotation)[:, :, 2]
             thrusts[name] = np.einsum("ti,ti->t", np.asarray(motions[-1].drag_force()).sum((1, 2)), axis)
     times = motions[0].time

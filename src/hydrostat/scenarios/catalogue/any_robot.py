@@ -65,7 +65,7 @@ ANY_SCENARIOS = (
     ),
     Scenario(
         name="modes",
-        summary="natural frequencies and mode shapes of any robot about the equilibrium under what acts on it",
+        summary="natural frequencies and mode shapes of any robot about its equilibrium under weight and loads",
         robot="tentacle",
         accepts=_ACCEPTS,
         check_robot=check_elastic,

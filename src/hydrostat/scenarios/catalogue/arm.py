@@ -85,7 +85,7 @@ ARM_SCENARIOS = (
     _muscular("fetch", "the octopus arm brings its tip, or a load that its suckers hold, to the mouth",
               "arm_fetch:fetch",
               Key("load_g", 0.0, "g", "mass of the load; 0: none", least=0.0, most=1e4),
-              Key("feedback", False, "", "whether the arm feels its shape and touch"),
+              Key("feedback", False, "", "whether the arm is controlled by its senses of shape and touch"),
               Key("seconds", 3.0, "s", "how long it may take", above=0.1, most=600.0),
               _current(0.0, 0.0, 0.0), *_LOAD_KEYS, dt_ms=4.0),
     _muscular("throw", "the octopus arm takes a load from the ground, swings it and lets go",

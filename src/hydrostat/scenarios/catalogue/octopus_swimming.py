@@ -34,7 +34,7 @@ SWIMMING_SCENARIOS = (
         function="hydrostat.scenarios.octopus_swim:swim",
         keys=(
             Key("seconds", 20.0, "s", "how long", above=0.0, most=1000.0),
-            Key("closed_loop", True, "", "whether it feels how it is turned, and steers"),
+            Key("closed_loop", True, "", "whether it senses its orientation, and steers"),
             Key("turn_deg", 90.0, "deg", "how far its second course leans from the first", least=0.0, most=170.0),
             Key("azimuth_deg", 0.0, "deg", "where to", least=-360.0, most=360.0),
             *_BEAT_KEYS,
