@@ -5,6 +5,8 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, Float
 
 from hydrostat.control.base import Controller
@@ -46,6 +48,8 @@ class Timeline(Controller):
     """
 
     times: Float[Array, " t"]
+    interval: Float[Array, ""] | None
+    """From each time to the next, where all are equally far apart [s]; else None."""
     control: Control
     constant: Control
     continuous: bool = eqx.field(static=True)
@@ -55,6 +59,9 @@ class Timeline(Controller):
         self.constant = Control() if constant is None else constant
         if self.times.ndim != 1 or len(self.times) < 1:
             raise InputError(f"`times` must be a list of numbers; got an array of shape {self.times.shape}")
+        if not isinstance(self.times, Tracer) and np.any(np.diff(np.asarray(self.times)) <= 0.0):
+            raise InputError("`times` must increase from each to the next; some do not")
+        self.interval = _interval(self.times)
         counts = {y.shape[0] for y in jax.tree.leaves(control)}
         if counts - {len(self.times)}:
             raise InputError(f"`control` must have {len(self.times)} rows, one for each time; got {sorted(counts)}")
@@ -67,14 +74,28 @@ class Timeline(Controller):
 
     def _interpolated(self, time, rows: Float[Array, "t ..."]) -> Array:
         """One field of the control at a time."""
-        if len(self.times) == 1:
+        last = len(self.times) - 1
+        if last == 0:
             return rows[0]
-        row = jnp.clip(jnp.searchsorted(self.times, time, side="right") - 1, 0, len(self.times) - 2)
-        start, end = self.times[row], self.times[row + 1]
-        share = jnp.clip((time - start) / (end - start), 0.0, 1.0)
+        if self.interval is not None:
+            place = jnp.clip((time - self.times[0]) / self.interval, 0.0, last * (1.0 - 1e-12))
+            row = place.astype(int)
+            share = place - row
+        else:
+            row = jnp.clip(jnp.searchsorted(self.times, time, side="right") - 1, 0, last - 1)
+            start, end = self.times[row], self.times[row + 1]
+            share = jnp.clip((time - start) / (end - start), 0.0, 1.0)
         return (1.0 - share) * rows[row] + share * rows[row + 1]
 
     def __call__(self, time, observation, memory):
         """The control at a time, or where it is continuous the control as a function of time."""
         del observation
         return (self.at if self.continuous else self.at(time)), memory
+
+
+def _interval(times: Float[Array, " t"]) -> Float[Array, ""] | None:
+    """From each time to the next, where all are equally far apart: rows are then found without a search."""
+    if isinstance(times, Tracer) or len(times) < 2:
+        return None
+    gaps = np.diff(np.asarray(times))
+    return jnp.asarray(gaps.mean()) if np.allclose(gaps, gaps[0], rtol=1e-6, atol=0.0) else None
