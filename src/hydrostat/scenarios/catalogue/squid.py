@@ -15,7 +15,7 @@ SQUID_SCENARIOS = (
         limbed=True,
         function="hydrostat.scenarios.squid_verify:verify",
         keys=(
-            Key("most_sections", 50, "", "largest number of sections of a segment, of all from 1 on", least=1, most=500),
+            Key("most_sections", 50, "", "most sections of a segment, from 1 on", least=1, most=500),
             Key("bends", 7, "", "bends of the grid, from one side to the other", least=2, most=101),
             Key("mujoco_sections", 10, "", "sections of a segment in MuJoCo", least=1, most=40),
         ),
