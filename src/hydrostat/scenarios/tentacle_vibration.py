@@ -13,6 +13,7 @@ import numpy as np
 import hydrostat as hs
 from hydrostat.control import MOTIONS, Timeline, WireModel, WireMotion, bends_of_angles, three_motions
 from hydrostat.errors import InputError
+from hydrostat.mechanics import equilibrium
 from hydrostat.results import Variable, drawing, figures, panels
 from hydrostat.results.measures import moving_average, rms
 from hydrostat.results.rows import SegmentTurns
@@ -104,7 +105,8 @@ def _first_state(system: hs.System, controller: Timeline, start: np.ndarray, pie
     """The robot at rest before the move."""
     turns = _rotation_vectors(np.repeat(start, pieces, 0) / pieces)
     guess = jnp.asarray(turns) / system.robot.arm.segments.length[:, None]
-    return hs.equilibrium(system, controller.at(0.0), guess).state
+    inputs = system.inputs_at(system.rest(), controller.at(0.0))
+    return system.rest(equilibrium(system.robot, inputs, guess).q)
 
 
 def _rotation_vectors(bends: np.ndarray) -> np.ndarray:
