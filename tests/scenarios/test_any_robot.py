@@ -8,9 +8,8 @@ import pytest
 
 from hydrostat.cli import main
 from hydrostat.errors import InputError
-from hydrostat.robots import ROBOTS, find_robot
+from hydrostat.robots import ROBOTS, find_robot, read_tensions
 from hydrostat.scenarios import run_scenario
-from hydrostat.scenarios.any_robot import read_commands
 from hydrostat.scenarios.catalogue import SCENARIOS, find_scenario
 
 SEGMENT = """
@@ -146,7 +145,7 @@ def test_files_of_commands_are_refused_in_a_line(tmp_path, text, message):
     path = tmp_path / "commands.csv"
     path.write_text(text)
     with pytest.raises(InputError, match=message) as refused:
-        read_commands(str(path), 2)
+        read_tensions(str(path), 2)
     assert "\n" not in str(refused.value)
 
 

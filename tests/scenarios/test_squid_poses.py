@@ -49,14 +49,14 @@ def test_tips_of_the_poses_are_those_of_the_papers_numbers(tmp_path):
     assert load(tmp_path / "squid-poses")["tip"].shape == (5, 4, 3)
 
 
-def test_without_a_renderer_the_limbs_are_lines_and_a_note_says_so(tmp_path, monkeypatch):
+def test_without_a_renderer_the_limbs_are_drawn_from_two_sides_and_a_note_says_so(tmp_path, monkeypatch):
     def nothing(*_):
         raise NoRendererError("MuJoCo found nothing to draw with (egl: none)")
 
     monkeypatch.setattr(picture, "render", nothing)
     report = run_scenario("squid-poses", None, {"sections": 2}, out=tmp_path)
     assert report["metrics"]["rendered_by_mujoco"] is False
-    assert "the limbs are drawn as lines: MuJoCo found nothing to draw with" in report["notes"][0]
+    assert "the limbs are drawn from two sides: MuJoCo found nothing to draw with" in report["notes"][0]
     assert "\n" not in report["notes"][0]
     assert (tmp_path / "squid-poses" / "figure.png").stat().st_size > 10_000
 

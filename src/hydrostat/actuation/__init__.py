@@ -1,10 +1,11 @@
 """Actuators: tendons and wires with the stepper motors that pull them, the legs of platforms, and muscles."""
 
-from hydrostat.actuation.gcode import write_gcode
+from hydrostat.actuation.gcode import AXES, write_gcode
 from hydrostat.actuation.legs import Legs, leg_forces, leg_rates, make_legs, radial_forces, rest_poses
 from hydrostat.actuation.limb_tendons import (
     TendonPull,
     TendonShape,
+    arc_coordinates,
     arcs_of,
     coordinates_of,
     least_pull,
@@ -14,12 +15,13 @@ from hydrostat.actuation.limb_tendons import (
     tensions_for_shape,
 )
 from hydrostat.actuation.muscles import HydrostatMuscles, NeoHookean, make_muscles, make_tissue
-from hydrostat.actuation.pulses import PulseTrain, pulse_trains, write_pulses
+from hydrostat.actuation.pulses import PulseTrain, pulse_trains, pulses_at, write_pulses
 from hydrostat.actuation.steppers import Stepper
 from hydrostat.actuation.tendons import Tendons, hard_length, soft_length
 from hydrostat.actuation.wire_shapes import WireShape, shape_from_lengths
 
 __all__ = [
+    "AXES",
     "HydrostatMuscles",
     "Legs",
     "NeoHookean",
@@ -29,6 +31,7 @@ __all__ = [
     "TendonShape",
     "Tendons",
     "WireShape",
+    "arc_coordinates",
     "arcs_of",
     "coordinates_of",
     "hard_length",
@@ -39,6 +42,7 @@ __all__ = [
     "make_muscles",
     "make_tissue",
     "pulse_trains",
+    "pulses_at",
     "radial_forces",
     "rest_poses",
     "shape_from_lengths",

@@ -19,6 +19,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
+from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
 from hydrostat.actuation.tendons import Tendons
@@ -67,6 +68,12 @@ def arcs_of(arm: Arm, q: Float[Array, "n k"]) -> Arc:
 def coordinates_of(arm: Arm, arc: Arc) -> Float[Array, "n k"]:
     """The coordinates of arcs, one for each segment."""
     return jax.vmap(lambda segment, arc: segment.from_arc(arc))(_segments(arm), arc)
+
+
+def arc_coordinates(arm: Arm, theta: ArrayLike, phi: ArrayLike, length: ArrayLike) -> Float[Array, "m n k"]:
+    """Coordinates of a limb whose segments are arcs of some angles, azimuths [rad] and lengths [m], (m, n) each."""
+    arcs = Arc(*(jnp.asarray(x) for x in (theta, phi, length)))
+    return jax.vmap(lambda arc: coordinates_of(arm, arc))(arcs)
 
 
 def shape_from_tendon_lengths(arm: Arm, tendons: Tendons, lengths: Float[Array, " w"]) -> Float[Array, "n k"]:

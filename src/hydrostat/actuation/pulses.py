@@ -50,6 +50,13 @@ def pulse_trains(
     return [_pulse_train(course, grid, counts, wire, step) for wire in range(wires)]
 
 
+def pulses_at(trains: list[PulseTrain], times: np.ndarray) -> np.ndarray:
+    """Pulses forward minus pulses back of every motor up to some times, (m,) -> (m, wires)."""
+    sums = [np.concatenate([[0], np.cumsum(train.directions, dtype=np.int64)]) for train in trains]
+    due = [np.searchsorted(train.times, times, "right") for train in trains]
+    return np.stack([total[index] for total, index in zip(sums, due, strict=True)], -1)
+
+
 def _pulse_train(course, grid, counts, wire: int, step: float) -> PulseTrain:
     """One motor's pulses: bracketed on the grid, then found by Newton's method."""
     count = counts[:, wire]

@@ -4,28 +4,43 @@ A `Controller` is made in one line, attached to a system, and asked once a step.
 and `gaits` of whole bodies; the others follow plans of legs and tendons.
 """
 
-from hydrostat.control import commands, gaits
+from hydrostat.control import commands, gaits, wire_errors
 from hydrostat.control.agents import MESSAGES_PER_TICK, NUMBERS_DOWN, NUMBERS_UP
 from hydrostat.control.base import Constant, Controller, Idle, Recipe
 from hydrostat.control.combining import Combined, Then
 from hydrostat.control.computed_torque import ComputedTorque, Plan, inverse_dynamics_along, plan_of, with_payload
+from hydrostat.control.feedback import KnownArm
 from hydrostat.control.functions import FunctionController, controller
 from hydrostat.control.leg_motions import even_motion, outside_stroke, poses_by_actuators
+from hydrostat.control.limb_pilot import LimbPilot, PilotMemory, Press, aim_points, tip_force
 from hydrostat.control.paths import PAPER_PATHS, Curve, curve_through, distances_to, read_points, smooth_pace
 from hydrostat.control.platforms import Platforms, milliseconds_per_tick, tracking_law
 from hydrostat.control.profiles import Profile, minimum_jerk, scurve, trapezoid
 from hydrostat.control.resolved_rate import Law, Obstacle, Posture, clearances
 from hydrostat.control.schedules import ScheduledTension, SmoothSchedule
-from hydrostat.control.shapes import CurveFit, PoseFit, fit_curve, fit_pose
+from hydrostat.control.shapes import CurveFit, PoseFit, configuration, fit_curve, fit_pose, space_curve
 from hydrostat.control.target_switching import TargetRun, TargetTracker
-from hydrostat.control.tendon_servo import TendonServo
+from hydrostat.control.tendon_plans import TendonPlan, TipTask, plan_tension, rest_under
+from hydrostat.control.tendon_servo import Gaze, TendonServo, make_course, make_gaze, pointing_error
+from hydrostat.control.timelines import Ramp, Timeline
 from hydrostat.control.timing import Playback, ZeroOrderHold, at_rate, steps_per_decision
 from hydrostat.control.tip_goals import TipGoals, plan_tip_goals
 from hydrostat.control.tracking import Tracked, follow, switch
-from hydrostat.control.wire_motion import WireMotion, constant_speed_motion, smooth_motion, stepped_motion
+from hydrostat.control.wire_motion import (
+    MOTIONS,
+    WireModel,
+    WireMotion,
+    bend_vectors,
+    bends_of_angles,
+    constant_speed_motion,
+    smooth_motion,
+    stepped_motion,
+    three_motions,
+)
 
 __all__ = [
     "MESSAGES_PER_TICK",
+    "MOTIONS",
     "NUMBERS_DOWN",
     "NUMBERS_UP",
     "PAPER_PATHS",
@@ -36,29 +51,43 @@ __all__ = [
     "Curve",
     "CurveFit",
     "FunctionController",
+    "Gaze",
     "Idle",
+    "KnownArm",
     "Law",
+    "LimbPilot",
     "Obstacle",
+    "PilotMemory",
     "Plan",
     "Platforms",
     "Playback",
     "PoseFit",
     "Posture",
+    "Press",
     "Profile",
+    "Ramp",
     "Recipe",
     "ScheduledTension",
     "SmoothSchedule",
     "TargetRun",
     "TargetTracker",
+    "TendonPlan",
     "TendonServo",
     "Then",
+    "Timeline",
     "TipGoals",
+    "TipTask",
     "Tracked",
+    "WireModel",
     "WireMotion",
     "ZeroOrderHold",
+    "aim_points",
     "at_rate",
+    "bend_vectors",
+    "bends_of_angles",
     "clearances",
     "commands",
+    "configuration",
     "constant_speed_motion",
     "controller",
     "curve_through",
@@ -69,20 +98,29 @@ __all__ = [
     "follow",
     "gaits",
     "inverse_dynamics_along",
+    "make_course",
+    "make_gaze",
     "milliseconds_per_tick",
     "minimum_jerk",
     "outside_stroke",
     "plan_of",
+    "plan_tension",
     "plan_tip_goals",
+    "pointing_error",
     "poses_by_actuators",
     "read_points",
+    "rest_under",
     "scurve",
     "smooth_motion",
     "smooth_pace",
+    "space_curve",
     "stepped_motion",
     "steps_per_decision",
     "switch",
+    "three_motions",
+    "tip_force",
     "tracking_law",
     "trapezoid",
+    "wire_errors",
     "with_payload",
 ]

@@ -1,5 +1,6 @@
 """Inverse kinematics: the configuration for a target pose of the tip, or for a curve in space."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import equinox as eqx
@@ -7,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
+from scipy.integrate import solve_ivp
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
@@ -161,6 +163,26 @@ def _fit_curve(arm, points, weights, guesses, along, bend_limit):
     clipped = unknown.at[size:].set(jnp.clip(unknown[size:], 0.0, 1.0))
     bend = unknown[:size].reshape(arm.count, 2)
     return configuration(arm, bend), bend, small.norm(misses(clipped)) * arm.length
+
+
+def space_curve(
+    arm: Arm, curvature: Callable[[float], float], torsion: Callable[[float], float], points: int = 150
+) -> np.ndarray:
+    """Points (m, 3) [m] of the curve of an arm's length with a curvature and a torsion [1/m] over its arc length [m].
+
+    It begins at the arm's base along its axis; Frenet's equations are integrated.
+    """
+    base = arm.T_world_base
+
+    def frenet(s, state):
+        x, y, z = state[3:].reshape(3, 3).T
+        bend, turn = curvature(s), torsion(s)
+        # z' = bend x, x' = turn y - bend z, y' = -turn x
+        return np.concatenate([z, np.stack([turn * y - bend * z, -turn * x, bend * x], -1).ravel()])
+
+    start = np.concatenate([np.asarray(base.position), np.asarray(base.rotation).ravel()])
+    marks = np.linspace(0.0, float(arm.length), points)
+    return solve_ivp(frenet, (0.0, marks[-1]), start, t_eval=marks, rtol=1e-10, atol=1e-12).y[:3].T
 
 
 def _checked_points(points: np.ndarray) -> np.ndarray:

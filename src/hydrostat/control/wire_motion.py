@@ -5,7 +5,7 @@ within each step; (b) at constant wire speed, for the cylinder a straight line i
 the same line with a smooth time law, all motors in step and within their limits.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, pi
 
@@ -21,6 +21,8 @@ from hydrostat.compiling import in_pieces
 from hydrostat.control.profiles import scurve, trapezoid
 from hydrostat.errors import InputError, choice
 
+MOTIONS = ("stepped", "constant_speed", "smooth")
+"""The names of the three kinds of move, as `three_motions` has them."""
 _CHUNK = 512  # shapes per compiled call: one compilation for any number of them
 _SAMPLES_PER_KNOT = 16
 _MOST_KNOTS = 4096
@@ -72,6 +74,11 @@ def _shapes(arm, tendons, lengths):
 def bend_vectors(alpha: np.ndarray, theta: np.ndarray) -> np.ndarray:
     """Bend vectors theta (cos alpha, sin alpha) [rad] from the paper's pairs of angles [rad]."""
     return np.stack([theta * np.cos(alpha), theta * np.sin(alpha)], -1)
+
+
+def bends_of_angles(alpha_deg: Sequence[float], theta_deg: Sequence[float]) -> np.ndarray:
+    """Bend vectors (n, 2) [rad] from azimuths and bends of the segments in degrees."""
+    return bend_vectors(np.deg2rad(alpha_deg), np.deg2rad(theta_deg))
 
 
 def angle_pairs(bends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -201,3 +208,21 @@ def _linear(marks: np.ndarray, lengths: np.ndarray) -> Callable[[np.ndarray, int
     """The lengths that are linear between marks in time."""
     spline = make_interp_spline(marks, lengths, k=1)
     return lambda times, derivative: spline(np.clip(times, marks[0], marks[-1]), derivative)
+
+
+def three_motions(
+    model: WireModel,
+    motor: Stepper,
+    start: np.ndarray,
+    goal: np.ndarray,
+    duration: float,
+    step: float,
+    profile: str = "scurve",
+    compression_bound: float = 1e-6,
+) -> dict[str, WireMotion]:
+    """The same move in the three ways, by name; the arguments are those of the functions of each."""
+    return {
+        "stepped": stepped_motion(model, start, goal, duration, step),
+        "constant_speed": constant_speed_motion(model, start, goal, duration),
+        "smooth": smooth_motion(model, motor, start, goal, duration, profile, compression_bound),
+    }

@@ -10,14 +10,18 @@ from hydrostat.exporting.request import CHAINS, FORMATS, check_request, default_
 
 if TYPE_CHECKING:
     from hydrostat.exporting.description import Joint, Link, Shape, Tendon, Twin
-    from hydrostat.exporting.engine import from_qpos, load_mujoco, place, tips, to_qpos
+    from hydrostat.exporting.engine import from_qpos, has_mujoco, import_mujoco, load_mujoco, place, tips, to_qpos
     from hydrostat.exporting.mjcf import write_mjcf
+    from hydrostat.exporting.motion import TwinMotion, release_twin, tips_in_poses
+    from hydrostat.exporting.picture import NoRendererError, View, render
     from hydrostat.exporting.twin import make_twin
     from hydrostat.exporting.urdf import write_urdf
 
 _NAMES = {
     **dict.fromkeys(("Joint", "Link", "Shape", "Tendon", "Twin"), "description"),
-    **dict.fromkeys(("from_qpos", "load_mujoco", "place", "tips", "to_qpos"), "engine"),
+    **dict.fromkeys(("from_qpos", "has_mujoco", "import_mujoco", "load_mujoco", "place", "tips", "to_qpos"), "engine"),
+    **dict.fromkeys(("TwinMotion", "release_twin", "tips_in_poses"), "motion"),
+    **dict.fromkeys(("NoRendererError", "View", "render"), "picture"),
     "make_twin": "twin",
     "write_mjcf": "mjcf",
     "write_urdf": "urdf",
@@ -28,16 +32,24 @@ __all__ = [
     "FORMATS",
     "Joint",
     "Link",
+    "NoRendererError",
     "Shape",
     "Tendon",
     "Twin",
+    "TwinMotion",
+    "View",
     "check_request",
     "default_chain",
     "from_qpos",
+    "has_mujoco",
+    "import_mujoco",
     "load_mujoco",
     "make_twin",
     "place",
+    "release_twin",
+    "render",
     "tips",
+    "tips_in_poses",
     "to_qpos",
     "write_mjcf",
     "write_urdf",

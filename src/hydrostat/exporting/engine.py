@@ -1,5 +1,6 @@
 """The twin in MuJoCo: loaded, driven from a configuration of ours, and read back."""
 
+import importlib.util
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,11 @@ def import_mujoco() -> Any:
     except ImportError as error:
         raise ImportError("this needs MuJoCo: pip install 'hydrostat[rigid]'") from error
     return mujoco
+
+
+def has_mujoco() -> bool:
+    """Whether MuJoCo is installed."""
+    return importlib.util.find_spec("mujoco") is not None
 
 
 def load_mujoco(twin: Twin, *, water: bool = False) -> tuple[Any, Any]:

@@ -7,7 +7,16 @@ surroundings.
 from hydrostat.mechanics import dynamics, energy, kinematics, planar, statics
 from hydrostat.mechanics.model import GRAVITY, ArmModel, Wires, make_arm_model
 from hydrostat.mechanics.nodes import AbstractForces, AbstractWires, NodeForces, Nodes
-from hydrostat.mechanics.robot import BodyShape, Inputs, Robot, equal_arms, no_inputs, single_arm, unequal_arms
+from hydrostat.mechanics.robot import (
+    BodyShape,
+    Inputs,
+    Robot,
+    arms_in_world,
+    equal_arms,
+    no_inputs,
+    single_arm,
+    unequal_arms,
+)
 from hydrostat.mechanics.statics import equilibrium, vibrations
 
 __all__ = [
@@ -21,6 +30,7 @@ __all__ = [
     "Nodes",
     "Robot",
     "Wires",
+    "arms_in_world",
     "dynamics",
     "energy",
     "equal_arms",

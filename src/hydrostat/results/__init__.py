@@ -17,52 +17,112 @@ from hydrostat.results.recording import Recorder
 from hydrostat.results.variables import Coordinate, Variable
 
 if TYPE_CHECKING:
-    from hydrostat.results import accuracy, drawing, figures, panels, planar_figures, platform_figures
+    from hydrostat.results import (
+        accuracy,
+        analysis,
+        drawing,
+        figures,
+        measures,
+        panels,
+        planar_figures,
+        platform_figures,
+        rows,
+    )
+    from hydrostat.results.configurations import along_bends, along_configurations, replay_with_tendons, tendon_lines
+    from hydrostat.results.contacts import ShapeContact, shape_contacts
+    from hydrostat.results.digest import BALANCE, Digest
+    from hydrostat.results.equilibria import load_path, mode_swing
     from hydrostat.results.obstacle_rows import ObstacleContact, contact_fractions, obstacle_contact
     from hydrostat.results.platform_rows import PlatformMotion, platform_motion
+    from hydrostat.results.replaying import body_tubes, replay_scene
+    from hydrostat.results.scene import per_arm
     from hydrostat.results.tip_tracking import TipTracking, goal_tracking, target_tracking
     from hydrostat.results.trajectory import Trajectory
     from hydrostat.results.trajectory_recorder import TrajectoryRecorder
+    from hydrostat.results.travelling_bend import BendWave, bend_wave
 
 __all__ = [
+    "BALANCE",
+    "BendWave",
     "Coordinate",
+    "Digest",
     "ObstacleContact",
     "PlatformMotion",
     "Recorder",
+    "ShapeContact",
     "TipTracking",
     "Trajectory",
     "TrajectoryRecorder",
     "Variable",
     "accuracy",
+    "along_bends",
+    "along_configurations",
+    "analysis",
+    "bend_wave",
+    "body_tubes",
     "check_metrics",
     "contact_fractions",
     "drawing",
     "figures",
     "goal_tracking",
     "load",
+    "load_path",
+    "measures",
+    "mode_swing",
     "new_folder",
     "obstacle_contact",
     "panels",
+    "per_arm",
     "planar_figures",
     "platform_figures",
     "platform_motion",
     "record_arrays",
+    "replay_scene",
+    "replay_with_tendons",
+    "rows",
+    "shape_contacts",
     "target_tracking",
+    "tendon_lines",
     "write_json",
 ]
 
-_MODULES = ("accuracy", "drawing", "figures", "panels", "planar_figures", "platform_figures")
+_MODULES = (
+    "accuracy",
+    "analysis",
+    "drawing",
+    "figures",
+    "measures",
+    "panels",
+    "planar_figures",
+    "platform_figures",
+    "rows",
+)
 _LATER = {
+    "BALANCE": "digest",
+    "BendWave": "travelling_bend",
+    "Digest": "digest",
     "ObstacleContact": "obstacle_rows",
     "PlatformMotion": "platform_rows",
+    "ShapeContact": "contacts",
     "TipTracking": "tip_tracking",
     "Trajectory": "trajectory",
     "TrajectoryRecorder": "trajectory_recorder",
+    "along_bends": "configurations",
+    "along_configurations": "configurations",
+    "bend_wave": "travelling_bend",
+    "body_tubes": "replaying",
     "contact_fractions": "obstacle_rows",
     "goal_tracking": "tip_tracking",
+    "load_path": "equilibria",
+    "mode_swing": "equilibria",
     "obstacle_contact": "obstacle_rows",
+    "per_arm": "scene",
     "platform_motion": "platform_rows",
+    "replay_scene": "replaying",
+    "replay_with_tendons": "configurations",
+    "shape_contacts": "contacts",
     "target_tracking": "tip_tracking",
+    "tendon_lines": "configurations",
 }
 
 

@@ -4,19 +4,14 @@ Everything that is seen is cut into short pieces, which are drawn from far to ne
 behind. Functions take a `Trajectory`, or a `Scene` made of one where several pictures are drawn.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import jax
 import numpy as np
 
-from hydrostat.mechanics.robot import split
-from hydrostat.results import figures, rows
-from hydrostat.surroundings.ground import Ground
-from hydrostat.surroundings.obstacles import Obstacles
+from hydrostat.results import figures
+from hydrostat.results.scene import Scene
 from hydrostat.surroundings.shapes import Box, Capsule, Plane, Sphere
-from hydrostat.surroundings.suckers import Suckers
 
 if TYPE_CHECKING:
     from hydrostat.results.trajectory import Trajectory
@@ -25,118 +20,9 @@ ABOVE, FRONT, SIDE = (0, 1), (0, 2), (1, 2)
 """Planes of the world for views, horizontal axis first: from above, against y, and against -x."""
 _NEARER = {ABOVE: (2, 1.0), FRONT: (1, -1.0), SIDE: (0, 1.0)}  # axis along which things are nearer, and its sign
 _AXES = "xyz"
-_PIECES = 24  # of an arm, at least
 _INK, _BODY, _OBJECT, _OBSTACLE, _SOIL = "#33322e", "#d9a08f", "#7f9bb3", "#b9b4a8", "#e9e2d3"
 _OUTLINE, _SEAM = 1.5, 0.5  # widths of lines [points]
 _MM = 1e3
-
-
-@dataclass(frozen=True)
-class DrawnArm:
-    """An arm for drawing, by rows."""
-
-    positions: np.ndarray
-    """Points along the axis, the base first (rows, points, 3) [m]."""
-    rotations: np.ndarray
-    radii: np.ndarray
-    """Radius at each point (rows, points) [m]."""
-    per_segment: int
-    """Number of points of each segment."""
-    holds: np.ndarray
-    """Indicator of segments whose suckers hold something (rows, segments)."""
-
-
-@dataclass(frozen=True)
-class Scene:
-    """All visible parts of a trajectory, or of some of its rows."""
-
-    time: np.ndarray
-    arms: tuple[DrawnArm, ...]
-    names: tuple[str, ...]
-    body: np.ndarray | None
-    """Centre of the body (rows, 3) [m]; None for a robot without a body of its own."""
-    body_rotation: np.ndarray
-    body_radius: float
-    """Radius of the body [m]."""
-    objects: np.ndarray
-    """Centres of free objects (rows, o, 3) [m]."""
-    object_radii: np.ndarray
-    ground: float | None
-    """Height of the ground [m]."""
-    obstacles: tuple[Any, ...]
-    """Shapes, where they start."""
-    obstacle_shifts: np.ndarray
-    """Displacements of the obstacles from where they start (rows, shapes, 3) [m]."""
-    path: np.ndarray
-    """Path of the body or, where it is fixed, of the tips (rows, paths, 3) [m]."""
-
-    @staticmethod
-    def of(trajectory: "Trajectory", at: Sequence[int] | np.ndarray | slice | None = None) -> "Scene":
-        """The scene of a trajectory, or of some of its rows."""
-        some: Any = trajectory if at is None else trajectory[at if isinstance(at, slice) else np.asarray(at)]
-        system, robot = trajectory.system, trajectory.system.robot
-        fine = max(1, -(-_PIECES // max(arm.arm.count for arm in robot.each)))
-        functions = [rows.Centreline(fine), rows.objects]
-        holding = system.part(Suckers) is not None
-        functions += [rows.held, rows.taken] if holding else []
-        lines, things, *held = some.all_derived(*functions)
-        shapes = per_arm(robot, lines)
-        holds = [np.zeros((len(some), arm.arm.count)) for arm in robot.each]
-        if holding:
-            each = zip(per_arm(robot, held[0]), per_arm(robot, held[1]), strict=True)
-            holds = [np.maximum(ground, taken) for ground, taken in each]
-        arms = tuple(
-            DrawnArm(np.asarray(one.pose.position), np.asarray(one.pose.rotation), np.asarray(one.radius), fine, held)
-            for one, held in zip(shapes, holds, strict=True)
-        )
-        ground, pose = system.part(Ground), some.body_pose
-        tips = np.stack([arm.positions[:, -1] for arm in arms], 1)
-        shapes, shifts = _obstacles(system, some.state)
-        return Scene(
-            np.asarray(some.time),
-            arms,
-            robot.names if len(robot.names) == robot.count else tuple(f"arm {i + 1}" for i in range(robot.count)),
-            None if robot.body is None else np.asarray(pose.position),
-            np.asarray(pose.rotation),
-            0.0 if robot.body is None else float(robot.body.radius),
-            np.asarray(things.position),
-            np.asarray([float(r) for r in rows.object_radii(system)]),
-            None if ground is None else float(ground.height),
-            shapes,
-            shifts,
-            np.asarray(pose.position)[:, None] if robot.free_base else tips,
-        )
-
-    def bounds(self, plane: tuple[int, int]) -> np.ndarray:
-        """The bounds of all moving parts, in a plane (2, 2) [m]."""
-        low, high = [], []
-        balls = [(self.objects[:, i], radius) for i, radius in enumerate(self.object_radii)]
-        balls += [] if self.body is None else [(self.body, self.body_radius)]
-        for centres, radii in [*((arm.positions, arm.radii[..., None]) for arm in self.arms), *balls]:
-            seen = centres[..., list(plane)]
-            low.append((seen - radii).reshape(-1, 2).min(0))
-            high.append((seen + radii).reshape(-1, 2).max(0))
-        if self.ground is not None and 2 in plane:
-            low.append(np.array([low[0][0], self.ground]))
-        return np.stack([np.min(low, 0), np.max(high, 0)])
-
-
-def _obstacles(system, state) -> tuple[tuple[Any, ...], np.ndarray]:
-    """The shapes of all obstacles, and their displacements by rows (rows, shapes, 3) [m]."""
-    shapes, shifts = [], [np.zeros((len(state.time), 0, 3))]
-    for part, own in zip(system.surroundings, state.surroundings, strict=True):
-        if isinstance(part, Obstacles):
-            moved = np.zeros((len(state.time), 3)) if part.motion is None else np.asarray(jax.vmap(part.motion)(own))
-            shapes += part.shapes
-            shifts.append(np.repeat(moved[:, None], len(part.shapes), 1))
-    return tuple(shapes), np.concatenate(shifts, 1)
-
-
-def per_arm(robot, values) -> tuple:
-    """Quantities of each arm, by rows, as a tuple of arms; equal arms have the arm as their second axis."""
-    if robot.equal:
-        return tuple(jax.tree.map(lambda y, i=i: np.asarray(y)[:, i], values) for i in range(robot.count))
-    return split(robot, values)
 
 
 def scene_of(of: "Trajectory | Scene") -> Scene:

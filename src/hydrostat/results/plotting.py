@@ -9,7 +9,8 @@ import numpy as np
 
 from hydrostat.actuation.muscles import MUSCLES, OBLIQUE
 from hydrostat.results import figures
-from hydrostat.results.drawing import ABOVE, FRONT, SIDE, Scene, draw_view, per_arm
+from hydrostat.results.drawing import ABOVE, FRONT, SIDE, Scene, draw_view
+from hydrostat.results.scene import per_arm
 
 if TYPE_CHECKING:
     from hydrostat.results.trajectory import Trajectory

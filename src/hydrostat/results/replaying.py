@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hydrostat.results.drawing import Scene, box_corners
+from hydrostat.robots import LimbedSpec
+from hydrostat.robots.build import base_pose
 from hydrostat.surroundings.shapes import Box, Capsule, Sphere
 from hydrostat.viewer import Line, Tube, write_replay
 
@@ -34,14 +36,36 @@ def replay(
     **Arguments:** `lines`, `tubes`: what else is to be seen, row by row as the trajectory where it moves; `min_radius`:
     of arms as they are drawn [m], for those too thin to be seen.
     """
-    step = max(1, -(-len(trajectory) // _FRAMES))
-    kept = slice(None, None, step)
-    scene = Scene.of(trajectory, kept)
-    drawn = [*arm_tubes(scene, min_radius), *_things(scene), *(_thinned(tube, len(trajectory), kept) for tube in tubes)]
+    name = trajectory.system.robot.name if title is None else title
+    kept = _kept(len(trajectory))
+    return _written(path, Scene.of(trajectory, kept), kept, len(trajectory), name, lines, tubes, min_radius)
+
+
+def replay_scene(
+    scene: Scene,
+    path: str | os.PathLike[str],
+    title: str,
+    *,
+    lines: Sequence[Line] = (),
+    tubes: Sequence[Tube] = (),
+    min_radius: float = 0.0,
+) -> Path:
+    """Write the motion of a scene, such as one joined of several robots; the arguments are those of `replay`."""
+    kept = _kept(len(scene.time))
+    return _written(path, scene.rows(kept), kept, len(scene.time), title, lines, tubes, min_radius)
+
+
+def _kept(count: int) -> slice:
+    """The rows that become frames."""
+    return slice(None, None, max(1, -(-count // _FRAMES)))
+
+
+def _written(path, scene: Scene, kept: slice, count: int, title: str, lines, tubes, min_radius: float) -> Path:
+    """The file of a scene whose rows are the frames; lines and tubes still have all rows."""
+    drawn = [*arm_tubes(scene, min_radius), *_things(scene), *(_thinned(tube, count, kept) for tube in tubes)]
     own = [*_paths(scene), *_outlines(scene)]
     more = [replace(line, points=line.points[kept]) if line.points.ndim == 3 else line for line in lines]
-    name = trajectory.system.robot.name if title is None else title
-    return write_replay(Path(path), scene.time, drawn, [*own, *more], title=name)
+    return write_replay(Path(path), scene.time, drawn, [*own, *more], title=title)
 
 
 def arm_tubes(scene: Scene, min_radius: float = 0.0) -> list[Tube]:
@@ -50,6 +74,19 @@ def arm_tubes(scene: Scene, min_radius: float = 0.0) -> list[Tube]:
         Tube(name, arm.positions, arm.rotations, np.maximum(arm.radii, max(min_radius, 1e-6)), _ARM_COLORS[i % 4])
         for i, (name, arm) in enumerate(zip(scene.names, scene.arms, strict=True))
     ]
+
+
+def body_tubes(spec: LimbedSpec, frames: int) -> list[Tube]:
+    """The round parts of a fixed body as its specification describes them, still over some frames."""
+    pose, found = base_pose(spec.base), []
+    position, rotation = np.asarray(pose.position), np.asarray(pose.rotation)
+    for shape in spec.body.shapes:
+        if shape.kind in ("cylinder", "capsule"):
+            middle = position + rotation @ np.asarray(shape.position)
+            half = 0.5 * shape.size[1] * rotation[:, 2]
+            a, b = (np.broadcast_to(end, (frames, 3)) for end in (middle - half, middle + half))
+            found.append(cylinder(shape.name, a, b, shape.size[0], _GREY))
+    return found
 
 
 def _thinned(tube: Tube, count: int, kept: slice) -> Tube:

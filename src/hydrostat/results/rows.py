@@ -18,7 +18,7 @@ from jaxtyping import Array, Float
 
 from hydrostat.code_cache import structure_of
 from hydrostat.compiling import in_pieces, quick_jit
-from hydrostat.lie import SE3, small
+from hydrostat.lie import SE3, small, so3
 from hydrostat.mechanics import kinematics
 from hydrostat.mechanics.model import ArmModel
 from hydrostat.mechanics.robot import PerArm, joined, over_arms, split, stacked
@@ -233,6 +233,21 @@ def bend(system: System, row: Row) -> PerArm:
         return jnp.arctan2(jnp.hypot(ends.rotation[:, 0, 2], ends.rotation[:, 1, 2]), ends.rotation[:, 2, 2])
 
     return each_arm(system, row, of_arm)
+
+
+class SegmentTurns(eqx.Module):
+    """A row function: the rotation vector from the base of each segment to its end, of segments cut into pieces."""
+
+    pieces: int = eqx.field(static=True, default=1)
+
+    def __call__(self, system: System, row: Row) -> PerArm:
+        """Rotation vectors of every arm (n / pieces, 3) [rad], in the axes of the segment's base."""
+
+        def of_arm(arm, base, q):
+            ends = kinematics.segment_poses(_placed(arm, base), q).rotation[:: self.pieces]
+            return so3.log(small.matmul(jnp.swapaxes(ends[:-1], -1, -2), ends[1:]))
+
+        return each_arm(system, row, of_arm)
 
 
 # What drives them, and what they hold.

@@ -9,13 +9,26 @@ their numbers, are in `specs`; these, `spec` and `file` do not need JAX.
 import importlib as _importlib
 from typing import TYPE_CHECKING
 
+from hydrostat.robots import checks, rrp_twin, specs
 from hydrostat.robots.catalogue import ROBOTS, find_arm, find_robot
 from hydrostat.robots.file import format_robot, parse_robot, read_robot
-from hydrostat.robots.limbed import AnySpec, LimbedSpec
-from hydrostat.robots.spec import MODES, LegsSpec, RobotSpec
+from hydrostat.robots.limbed import AnySpec, BodySpec, LimbedSpec
+from hydrostat.robots.spec import MODES, BaseSpec, LegsSpec, RobotSpec
 from hydrostat.robots.specs.finger import FRICTION, LENGTHS, RADIUS, TENDON_OFFSET, YOUNGS_MODULUS
 from hydrostat.robots.specs.rod import SILICONE
 from hydrostat.robots.specs.stewart_arm import BASE_RADIUS, LENGTH, SEGMENTS
+from hydrostat.robots.tension_files import read_tensions
+from hydrostat.robots.variants import (
+    arms_of,
+    detached_limb,
+    limb_on_body,
+    muscle_count,
+    own_variant,
+    softer,
+    stronger,
+    tendon_count,
+    wire_variants,
+)
 
 if TYPE_CHECKING:
     from hydrostat.mechanics.robot import Robot
@@ -26,28 +39,43 @@ __all__ = [
     "MODES",
     "ROBOTS",
     "AnySpec",
+    "BaseSpec",
+    "BodySpec",
     "LegsSpec",
     "LimbedSpec",
     "RobotSpec",
     "Sag",
     "alterations",
+    "arms_of",
     "build_robot",
+    "checks",
+    "detached_limb",
     "find_arm",
     "find_robot",
     "finger",
     "format_robot",
+    "limb_on_body",
     "load",
+    "muscle_count",
     "octopus",
     "octopus_arm",
+    "own_variant",
     "parse_robot",
     "read_robot",
+    "read_tensions",
     "rod",
+    "rrp_twin",
     "sag",
     "scaled",
+    "softer",
+    "specs",
     "squid",
     "squid_limb",
     "stewart_arm",
+    "stronger",
+    "tendon_count",
     "tentacle",
+    "wire_variants",
 ]
 
 _LATER = {"Sag": "elastica", "sag": "elastica"}
@@ -74,8 +102,6 @@ def load(name_or_file: str, **options) -> "Robot":
     **Arguments:** `options`: as those of `build_robot`; `free` says whether the body moves by the forces on it, which
     else is as the file says, and fixed without a word about it.
     """
-    from hydrostat.robots.build import build_robot
-
     return build_robot(find_robot(name_or_file), **options)
 
 
@@ -92,7 +118,6 @@ def octopus(arms: int = 8, segments: int = 20, pitch_deg: float = 0.0, *, free: 
     **Arguments:** `arms`: how many, evenly around the body; `segments`: of each; `pitch_deg`: by how much they point
     down where they leave the body; `options`: as those of `build_robot`.
     """
-    from hydrostat.robots.build import build_robot
     from hydrostat.robots.specs.octopus import octopus as specification
 
     return build_robot(specification(arms, segments, pitch_deg), free=free, **options)
@@ -104,7 +129,6 @@ def octopus_arm(segments: int = 20, kind: str = "strut", oblique: bool = False, 
     **Arguments:** `segments`: how many; `kind`: strut, as the paper's, or strain, arcs; `oblique`: whether it has
     oblique muscles, which twist it; `options`: as those of `build_robot`.
     """
-    from hydrostat.robots.build import build_robot
     from hydrostat.robots.specs.octopus_arm import octopus_arm as specification
 
     return build_robot(specification(segments, kind, oblique), **options)
@@ -116,7 +140,6 @@ def squid(pieces: int = 1, tendons: str = "tip", **options) -> "Robot":
     **Arguments:** `pieces`: equal pieces of each segment; `tendons`: where they end, tip or segments; `options`: as
     those of `build_robot`.
     """
-    from hydrostat.robots.build import build_robot
     from hydrostat.robots.specs.squid import squid as specification
 
     return build_robot(specification(pieces, tendons), **options)
@@ -124,7 +147,6 @@ def squid(pieces: int = 1, tendons: str = "tip", **options) -> "Robot":
 
 def squid_limb(name: str = "camera", pieces: int = 1, tendons: str = "tip", **options) -> "Robot":
     """One of the squid's limbs on its own; the arguments are those of `squid`, and `name`, which limb."""
-    from hydrostat.robots.build import build_robot
     from hydrostat.robots.specs.squid import squid_limb as specification
 
     return build_robot(specification(name, pieces, tendons=tendons), **options)
@@ -138,7 +160,6 @@ def tentacle(
     **Arguments:** `shape`: cylinder or cone; `wires`: hard or soft; `routing`: decoupled or through; `bays`: between
     the discs of each segment; `options`: as those of `build_robot`.
     """
-    from hydrostat.robots.build import build_robot
     from hydrostat.robots.specs.tentacle import tentacle as specification
 
     return build_robot(specification(shape, wires, routing, bays), **options)
@@ -162,7 +183,6 @@ def finger(
 
     **Arguments:** `options`: as those of `build_robot`.
     """
-    from hydrostat.robots.build import build_robot
     from hydrostat.robots.specs.finger import finger as specification
 
     spec = specification(
@@ -192,7 +212,6 @@ def stewart_arm(
 
     **Arguments:** `options`: as those of `build_robot`.
     """
-    from hydrostat.robots.build import build_robot
     from hydrostat.robots.specs.stewart_arm import stewart_arm as specification
 
     return build_robot(specification(segments, length, base_radius, taper, legs), **options)
@@ -218,7 +237,6 @@ def rod(
     segments; `modes`: the strains that every segment is free in; `youngs_modulus` [Pa]; `poisson_ratio`; `density`
     [kg/m^3]; `viscosity` [Pa s]; `tip_mass` [kg]; `axis`: where its base points; `options`: as those of `build_robot`.
     """
-    from hydrostat.robots.build import build_robot
     from hydrostat.robots.specs.rod import elastic_rod
 
     spec = elastic_rod(

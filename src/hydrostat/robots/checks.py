@@ -3,15 +3,24 @@
 import math
 
 from hydrostat.errors import InputError, listed
-from hydrostat.robots.limbed import LimbedSpec
+from hydrostat.robots.limbed import AnySpec, LimbedSpec
 from hydrostat.robots.spec import RobotSpec
 from hydrostat.robots.specs.squid import squid
+from hydrostat.robots.variants import arms_of
 
 
 def check_platforms(spec: RobotSpec) -> None:
     """Refuse a robot that is not a chain of platforms."""
     if spec.legs is None:
         raise InputError(f"this scenario needs a chain of platforms; got {spec.name} without [legs]")
+
+
+def check_elastic(spec: AnySpec) -> None:
+    """Refuse robots that nothing but their legs holds."""
+    if any(arm.legs is not None for arm in arms_of(spec)):
+        raise InputError(
+            f"{spec.name} is a chain of platforms without stiffness of its own: see track-dynamics and stewart-motions"
+        )
 
 
 def check_continuum(spec: RobotSpec) -> None:

@@ -159,6 +159,29 @@ def followed_by(first: Frames, second: Frames) -> Frames:
     return Frames(first.rotation @ second.rotation, first.position + moved)
 
 
+def limb_frames(base: Frames, theta, phi, length, sections: int, scheme: str = "exact") -> Frames:
+    """The tip frames of a limb whose segments are chains of sections: arcs of angle, azimuth and length, (..., n) each.
+
+    **Arguments:** `base`: frame of the limb's base in the world.
+    """
+    frame = base
+    for i in range(np.shape(theta)[-1]):
+        every = chain_frames(joints_of_arc(theta[..., i], phi[..., i], length[..., i], sections, scheme))
+        frame = followed_by(frame, Frames(every.rotation[..., -1, :, :], every.position[..., -1, :]))
+    return frame
+
+
+def largest_error(found: Frames, truth: Frames) -> tuple[float, float]:
+    """The largest distance [m] and the largest angle [rad] between frames.
+
+    The angle t comes from the norm of R - 1, which is 2 sqrt(2) sin(t / 2): exact for small angles.
+    """
+    between = np.swapaxes(truth.rotation, -1, -2) @ found.rotation - np.eye(3)
+    half_sine = np.linalg.norm(between, axis=(-2, -1)) / np.sqrt(8.0)
+    distance = np.linalg.norm(found.position - truth.position, axis=-1)
+    return float(np.max(distance)), float(np.max(2.0 * np.arcsin(np.minimum(half_sine, 1.0))))
+
+
 def about_x(angle) -> np.ndarray:
     """The rotation about x, (..., 3, 3)."""
     return _about(angle, 0)

@@ -1,42 +1,41 @@
-"""What the scenarios of the octopus arm share: the arm in its water, and its motion, recorded as it goes."""
+"""Set-up that the scenarios of the octopus arm share: the arm in its water, and its motion, recorded as it goes."""
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from hydrostat.control.base import Controller
+import hydrostat as hs
+from hydrostat.control import KnownArm
 from hydrostat.control.commands import Anatomy
-from hydrostat.control.feedback import KnownArm
-from hydrostat.results import TrajectoryRecorder
-from hydrostat.results.digest import BALANCE, Digest
-from hydrostat.results.rows import RowFunction
-from hydrostat.robots.build import build_robot
+from hydrostat.results import BALANCE, Digest, TrajectoryRecorder
+from hydrostat.robots import build_robot
 from hydrostat.scenarios.base import Run
-from hydrostat.simulation.simulate import Run as Simulation
-from hydrostat.surroundings.base import AbstractSurroundings
-from hydrostat.surroundings.water import ADDED_MASS, DENSITY, NORMAL, TANGENTIAL, Water
-from hydrostat.system import System
+from hydrostat.simulation import Simulation
+from hydrostat.surroundings import ADDED_MASS, AbstractSurroundings
 
 
-def arm_system(run: Run, parts: Sequence[AbstractSurroundings] = (), *, current=(0.0, 0.0, 0.0), gains=None) -> System:
-    """The arm of a scenario in the water that its settings describe, with what else is around it."""
+def arm_system(
+    run: Run, parts: Sequence[AbstractSurroundings] = (), *, current=(0.0, 0.0, 0.0), gains=None
+) -> hs.System:
+    """The arm of a scenario in the water that its settings describe, with other surroundings besides."""
     settings = run.settings
     robot = build_robot(run.robot, bulk_modulus=settings.bulk_modulus if settings.volume == "pressure" else None)
-    return System(robot, [_water(settings, current), *parts], muscle_gains=gains)
+    return hs.System(robot, [_water(settings, current), *parts], muscle_gains=gains)
 
 
 def known_arm(run: Run) -> KnownArm:
     """The arm as its controller knows it: in still water, with a volume that is kept exactly."""
-    return KnownArm.of(System(build_robot(run.robot), [_water(run.settings)]))
+    return KnownArm.of(hs.System(build_robot(run.robot), [_water(run.settings)]))
 
 
-def _water(settings, current=(0.0, 0.0, 0.0)) -> Water:
-    drag = (NORMAL, TANGENTIAL) if settings.drag else (0.0, 0.0)
-    return Water(DENSITY, *drag, current=current, added_mass=ADDED_MASS if settings.added_mass else None)
+def _water(settings, current=(0.0, 0.0, 0.0)) -> hs.Water:
+    """Sea water, with drag and added mass as the settings say."""
+    drag = {} if settings.drag else {"normal": 0.0, "tangential": 0.0}
+    return hs.Water(current=current, added_mass=ADDED_MASS if settings.added_mass else None, **drag)
 
 
 def muscle_gains(run: Run, anatomy: Anatomy, *arms: int) -> np.ndarray:
-    """A constant gain for every muscle of an arm, or of so many, drawn with the noise that the settings ask for."""
+    """A constant gain for every muscle of an arm, or of several arms, drawn with the noise of the settings."""
     rng = np.random.default_rng([run.seed, 1])
     noise = rng.normal(size=(*arms, anatomy.count, anatomy.columns))
     return np.maximum(1.0 + 0.01 * run.settings.muscle_noise_percent * noise, 0.0)
@@ -44,21 +43,21 @@ def muscle_gains(run: Run, anatomy: Anatomy, *arms: int) -> np.ndarray:
 
 def move(
     run: Run,
-    system: System,
-    controller: Controller,
+    system: hs.System,
+    controller: hs.Controller,
     seconds: float,
     *,
     record: str | None = None,
     share: tuple[float, float] = (0.0, 1.0),
-    functions: Mapping[str, RowFunction] = BALANCE,
+    functions: Mapping = BALANCE,
 ) -> Digest:
-    """The motion of a driven arm, a row every step; what is kept of it does not grow with its length.
+    """The motion of a driven arm, a row every step, kept as a digest that does not grow with its length.
 
     **Arguments:** `record`: the name of the scenario, where all rows are written to the folder of the run; `share`: of
-    the scenario's progress that this motion is, the first one compiles for all; `functions`: what is gathered of every
-    row.
+    the scenario's progress that this motion is, the first one compiles for all; `functions`: row functions whose values
+    are gathered of every row.
     """
-    simulation = Simulation(system, controller, 1e-3 * run.settings.dt_ms)
+    simulation = Simulation(system, controller, run.dt)
     rows = simulation.rows(seconds) + 1
     digest = Digest(rows, functions)
     recorder = TrajectoryRecorder(run.folder, system, rows, attributes={"scenario": record}) if record else None
@@ -88,8 +87,8 @@ def move(
     return digest
 
 
-def kept_metrics(motions: Sequence[Digest]) -> dict:
-    """How well motions of one arm kept its volume, and by which pressure, and their energy."""
+def balance_metrics(motions: Sequence[Digest]) -> dict:
+    """How well motions of one arm kept its volume, by which pressure, and how well their energy balances."""
     metrics = {
         "volume_error_max": max(one.volume_error() for one in motions),
         "mesh_volume_error_max": max(one.mesh_volume_error() for one in motions),

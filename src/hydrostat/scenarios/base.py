@@ -1,6 +1,6 @@
-"""What a scenario is: its name, its keys, the robots it accepts, and the function that runs it.
+"""One run of a scenario: what its function gets, `Run`, and what it gives back, `Outcome`.
 
-Nothing here needs JAX: `hydrostat list` and every check of what a user typed happen before it is imported.
+Nothing here needs JAX until a scenario runs.
 """
 
 import time
@@ -9,121 +9,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hydrostat import errors
-from hydrostat.errors import InputError, listed, shown
-from hydrostat.results import Recorder
-from hydrostat.robots.limbed import AnySpec, LimbedSpec
-from hydrostat.robots.spec import RobotSpec
+from hydrostat.results import Recorder, record_arrays
+from hydrostat.robots import AnySpec, LimbedSpec, RobotSpec
+from hydrostat.scenarios.progress import Progress
 
+__all__ = ["Outcome", "Progress", "Run"]
 
-@dataclass(frozen=True)
-class Key:
-    """A setting of a scenario, as `--set name=value` changes it."""
-
-    name: str
-    default: Any
-    unit: str
-    meaning: str
-    least: float | None = None
-    most: float | None = None
-    above: float | None = None
-    options: tuple[str, ...] = ()
-    """The values a text may have; any text where empty."""
-    per_segment: bool = False
-    """Whether a list needs one number for each segment of the robot."""
-    most_entries: int | None = None
-    """Up to how many numbers a list may have, where their count is free."""
-
-    def check(self, value: Any) -> Any:
-        """The value in the type of the default, within its bounds."""
-        bounds = {"least": self.least, "most": self.most, "above": self.above}
-        if isinstance(self.default, bool):
-            if not isinstance(value, bool):
-                raise InputError(f"`{self.name}` must be true or false; got {shown(value)}")
-            return value
-        if isinstance(self.default, int):
-            least = -(10**9) if self.least is None else int(self.least)
-            return errors.whole(self.name, value, least=least, most=10**9 if self.most is None else int(self.most))
-        if isinstance(self.default, float):
-            return errors.number(self.name, value, **bounds)
-        if isinstance(self.default, tuple):
-            free = self.per_segment or self.most_entries is not None
-            values = errors.numbers(self.name, value, None if free else len(self.default) or None, **bounds)
-            if self.most_entries is not None and len(values) > self.most_entries:
-                raise InputError(
-                    f"`{self.name}` must be a list of at most {self.most_entries} numbers; got {len(values)}"
-                )
-            return values
-        return errors.choice(self.name, value, self.options) if self.options else _line(self.name, value)
-
-
-def _line(name: str, value: Any) -> str:
-    """A text that may be empty."""
-    if not isinstance(value, str) or (value and not value.isprintable()):
-        raise InputError(f"`{name}` must be a line of text; got {shown(value)}")
-    return value
-
-
-@dataclass(frozen=True)
-class Scenario:
-    """Something to run."""
-
-    name: str
-    summary: str
-    robot: str
-    """The robot it runs with when none is named."""
-    accepts: str
-    """Which robots it accepts, in words."""
-    check_robot: Callable[[Any], None]
-    """Raises `InputError` for a robot it cannot run with."""
-    function: str
-    """Where the function is, as `module:name`; it is imported when it runs."""
-    keys: tuple[Key, ...] = ()
-    limbed: bool | None = False
-    """Whether it is for robots with several limbs on a body, instead of for single arms; None: for both."""
-    check_settings: Callable[[Any, SimpleNamespace], Any] = lambda robot, settings: None
-    """Raises `InputError` for settings that do not fit the robot, or each other."""
-
-    def check(self, robot: AnySpec) -> None:
-        """Refuse a robot it cannot run with."""
-        if self.limbed is not None and isinstance(robot, LimbedSpec) != self.limbed:
-            needed = "a robot with limbs on a body" if self.limbed else "a single arm"
-            raise InputError(f"this scenario needs {needed}, such as {self.robot}; got {robot.name}")
-        try:
-            self.check_robot(robot)
-        except InputError as error:
-            if self.limbed is None:
-                raise
-            # Which robot fits is the scenario's to say: what a check asks for may not be all of it.
-            raise InputError(f"{error}; it runs with {self.robot}") from None
-
-    def settings(self, given: Mapping[str, Any], robot: AnySpec) -> SimpleNamespace:
-        """All settings: the defaults, with what was given in their place."""
-        names = [key.name for key in self.keys]
-        for name in given:
-            if name not in names:
-                raise InputError(f"{self.name} has no key {shown(name)}; its keys are {listed(names) or 'none'}")
-        values = {key.name: key.check(given[key.name]) if key.name in given else key.default for key in self.keys}
-        for key in self.keys:
-            if key.per_segment and isinstance(robot, RobotSpec):
-                values[key.name] = _for_segments(key.name, values[key.name], len(robot.segments), key.name in given)
-        settings = SimpleNamespace(**values)
-        self.check_settings(robot, settings)
-        return settings
-
-
-def _for_segments(name: str, values: tuple[float, ...], count: int, given: bool) -> tuple[float, ...]:
-    """One value per segment: a default is repeated or cut, what a user gave must fit."""
-    if given and len(values) != count:
-        raise InputError(f"`{name}` must be a list of {count} numbers, one per segment; got {len(values)}")
-    return tuple(values[i % len(values)] for i in range(count))
+if TYPE_CHECKING:
+    from hydrostat import Control, Controller, State, System, Trajectory
 
 
 @dataclass
 class Outcome:
-    """What a scenario gives back."""
+    """The result of a scenario: its metrics, how its figure and replay are made, and how long it simulated."""
 
     metrics: dict[str, Any]
     figure: Callable[[Path], None] | None = None
@@ -142,7 +42,7 @@ class Outcome:
 class Run:
     """One run of a scenario: its settings, its robot, its folder and its clocks."""
 
-    def __init__(self, robot: AnySpec, settings: SimpleNamespace, seed: int, folder: Path, progress: "Progress"):
+    def __init__(self, robot: AnySpec, settings: SimpleNamespace, seed: int, folder: Path, progress: Progress):
         self.whole, self.settings, self.seed, self.folder = robot, settings, seed, folder
         self._progress = progress
         self.wall_seconds = 0.0
@@ -160,6 +60,52 @@ class Run:
         assert isinstance(self.whole, LimbedSpec)
         return self.whole
 
+    @property
+    def dt(self) -> float:
+        """The time step, of scenarios with the key `dt_ms` [s]."""
+        return 1e-3 * self.settings.dt_ms
+
+    def steps_per_row(self, seconds: float) -> int:
+        """The number of steps from row to row for rows that are about some seconds apart; at least one."""
+        return max(1, round(seconds / self.dt))
+
+    def simulate(
+        self,
+        system: "System",
+        controller: "Controller | Control | None",
+        seconds: float,
+        *,
+        state: "State | None" = None,
+        record: bool = False,
+        share: tuple[float, float] = (0.0, 1.0),
+        compiled: bool | None = None,
+        label: str = "moving",
+        on_rows: "Callable[[Trajectory], None] | None" = None,
+        **options: Any,
+    ) -> "Trajectory":
+        """The trajectory of a simulation, on the clocks of this run and with its progress shown.
+
+        **Arguments:** `record`: whether rows are written to the folder of the run as they come; `share`: begin and end
+        of the part of the scenario's progress that this simulation is; `compiled`: whether one before it has compiled
+        the same; when not given, all have but the one that begins at 0; `label`: in the progress bar; `on_rows`: gets
+        each piece of rows as it comes; `options`: as those of `Simulation`.
+        """
+        from hydrostat.simulation import Simulation
+
+        first, last = share
+        with self.compiling(f"compiling: {label}"):
+            simulation = Simulation(system, controller, self.dt, **options)
+            if first == 0.0 if compiled is None else not compiled:
+                simulation.compile(seconds, state, record=record)
+        with self.timed():
+            return simulation(
+                seconds,
+                state=state,
+                record=self.folder if record else None,
+                on_rows=on_rows,
+                on_progress=lambda done: self.progress(label, first + done * (last - first)),
+            )
+
     @contextmanager
     def timed(self) -> Iterator[None]:
         """The time spent in here is the scenario's own: stepping and recording."""
@@ -171,7 +117,7 @@ class Run:
 
     @contextmanager
     def untimed(self) -> Iterator[None]:
-        """The time spent in here, within `timed`, is neither stepping nor recording: what is looked at meanwhile."""
+        """The time spent in here, within `timed`, is neither stepping nor recording, such as analysis of the rows."""
         start = time.perf_counter()
         try:
             yield
@@ -196,15 +142,7 @@ class Run:
         """A crash-safe recorder in this run's folder."""
         return Recorder(self.folder, variables, total, **options)
 
-
-class Progress:
-    """Progress that nobody watches."""
-
-    def say(self, what: str) -> None:
-        """Name what is going on."""
-
-    def show(self, what: str, done: float) -> None:
-        """Name what is going on, and how much of it is done."""
-
-    def close(self) -> None:
-        """Leave the terminal as it was."""
+    def record(self, name: str, index: Any, columns: Mapping[str, tuple], **options: Any) -> None:
+        """Record whole arrays, as `hydrostat.results.record_arrays` does, with the names of scenario and robot."""
+        attributes = {"scenario": name, "robot": self.whole.name, **options.pop("attributes", {})}
+        record_arrays(self.folder, index, columns, attributes=attributes, **options)

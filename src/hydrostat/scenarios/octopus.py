@@ -1,24 +1,21 @@
-"""What the scenarios of whole octopuses share: the animal in its sea, and its motion, recorded as it goes."""
+"""Set-up that the scenarios of whole octopuses share: the animal in its sea, and its motion, recorded as it goes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
-from hydrostat.control import Controller
-from hydrostat.control.anatomy import Anatomy
+import hydrostat as hs
+from hydrostat.control.commands import Anatomy
 from hydrostat.errors import InputError
-from hydrostat.lie import SE3
-from hydrostat.mechanics.model import GRAVITY
-from hydrostat.results import Trajectory
-from hydrostat.robots.build import build_robot
+from hydrostat.mechanics import GRAVITY
+from hydrostat.results import drawing, figures, panels
+from hydrostat.results.measures import distance_covered
+from hydrostat.robots import build_robot
 from hydrostat.scenarios.arm import muscle_gains
-from hydrostat.scenarios.base import Run
-from hydrostat.sensing import Sensors
-from hydrostat.simulation.simulate import Run as Simulation
-from hydrostat.stepping import AbstractStepper
-from hydrostat.surroundings import AbstractSurroundings, ArmContact, Ground, Suckers, Water
-from hydrostat.system import System
+from hydrostat.scenarios.base import Outcome, Run
+from hydrostat.surroundings import AbstractSurroundings
 
 _ROW_S = 0.01  # from row to row, where steps are not longer
 
@@ -27,18 +24,18 @@ _ROW_S = 0.01  # from row to row, where steps are not longer
 class Octopus:
     """An octopus in its sea, ready to be commanded."""
 
-    system: System
+    system: hs.System
     failed_suckers: tuple[int, ...]
     """Arms whose suckers do not hold, by their numbers from 1 among those that are left."""
     notes: list[str]
-    """What it lacks."""
+    """Sentences for the user about lost arms and failed suckers."""
 
     @property
     def length(self) -> float:
         """From the top of its mantle to the tips of its arms, were they all closed [m]."""
         robot = self.system.robot
         assert robot.body is not None
-        assert isinstance(robot.mounts, SE3)
+        assert isinstance(robot.mounts, hs.SE3)
         return float(robot.body.radius - robot.mounts.position[0, 2] + robot.arm.length)
 
 
@@ -48,14 +45,14 @@ def octopus(
     ground: bool = True,
     weight: float = 1.0,
     free: bool = True,
-    water: Water | None = None,
+    water: hs.Water | None = None,
     parts: Sequence[AbstractSurroundings] = (),
 ) -> Octopus:
     """The octopus of a run, without the arms that it has lost.
 
-    **Arguments:** `ground`: whether it lies on the ground, or is in open water; `weight`: by how much of their weight
-    in water body and arms sink; `free`: whether its body moves; `water`: still water when not given; `parts`: what else
-    is around.
+    **Arguments:** `ground`: whether it lies on the ground, or is in open water; `weight`: share of their weight in
+    water by which body and arms sink; `free`: whether its body moves; `water`: still water when not given; `parts`:
+    other surroundings.
     """
     spec, settings = run.limbed, run.settings
     lost, failed = (_numbers(run, name) for name in ("lost_arms", "failed_suckers"))
@@ -63,79 +60,89 @@ def octopus(
         raise InputError(f"`lost_arms` must leave one of the arms 1 to {len(spec.limbs)}; got {sorted(lost)}")
     kept = [i for i in range(len(spec.limbs)) if i + 1 not in lost]
     robot = build_robot(spec, free=free, arms=kept)
-    around: list[AbstractSurroundings] = [Water() if water is None else water]
+    around: list[AbstractSurroundings] = [hs.Water() if water is None else water]
     if ground:
-        around += [Ground(), Suckers()]
+        around += [hs.Ground(), hs.Suckers()]
     if getattr(settings, "arm_contact", False):
-        around.append(ArmContact())
-    system = System(
-        robot,
-        [*around, *parts],
-        gravity=weight * np.array(GRAVITY),
-        muscle_gains=muscle_gains(run, Anatomy.of(robot), robot.count),
-    )
+        around.append(hs.ArmContact())
+    gains = muscle_gains(run, Anatomy.of(robot), robot.count)
+    system = hs.System(robot, [*around, *parts], gravity=weight * np.array(GRAVITY), muscle_gains=gains)
+    faults = {"lost arms": lost, "failed suckers of arms": failed}
     return Octopus(
         system,
         tuple(number for number, i in enumerate(kept, 1) if i + 1 in failed),
-        [
-            f"{what} {', '.join(map(str, sorted(which)))}: what follows is without"
-            for what, which in (("lost arms", lost), ("failed suckers of arms", failed))
-            if which
-        ],
+        [f"{what} {', '.join(map(str, sorted(one)))}: what follows is without" for what, one in faults.items() if one],
     )
 
 
 def _numbers(run: Run, name: str) -> set[int]:
     """Arms that a setting names by their numbers from 1; none where the scenario has no such setting."""
     count = len(run.limbed.limbs)
-    given = {int(number) for number in getattr(run.settings, name, ())}
-    if any(not 1 <= number <= count for number in given):
-        raise InputError(f"`{name}` must name some of the arms 1 to {count}; got {sorted(given)}")
-    return given
+    named = {int(number) for number in getattr(run.settings, name, ())}
+    if any(not 1 <= number <= count for number in named):
+        raise InputError(f"`{name}` must name some of the arms 1 to {count}; got {sorted(named)}")
+    return named
 
 
-def move(
-    run: Run,
-    octopus: Octopus,
-    controller: Controller,
-    seconds: float,
-    *,
-    every: int = 1,
-    share: tuple[float, float] = (0.0, 1.0),
-    record: bool = False,
-    sensors: Sensors | None = None,
-    stepper: AbstractStepper | None = None,
-) -> Trajectory:
-    """The motion that a controller makes, a row every so many steps.
+def move(run: Run, octopus: Octopus, controller: hs.Controller, seconds: float, **options) -> hs.Trajectory:
+    """The motion that a controller makes; `options` are those of `Run.simulate`."""
+    return run.simulate(octopus.system, controller, seconds, **options)
 
-    **Arguments:** `share`: of the scenario's progress that this run is; the first one compiles for all; `record`:
-    whether it is the one that is written to the result folder, as it goes.
+
+def move_both(run: Run, animal: Octopus, both: Sequence[hs.Controller], seconds: float) -> tuple[hs.Trajectory, ...]:
+    """The motions under two controllers, one after the other; the first is recorded."""
+    first, second = both
+    every = row_steps(run)
+    recorded = move(run, animal, first, seconds, every=every, share=(0.0, 0.5), record=True)
+    return recorded, move(run, animal, second, seconds, every=every, share=(0.5, 1.0))
+
+
+def outcome(run: Run, animal: Octopus, motions, metrics: dict, title: str, draw, **options) -> Outcome:
+    """The outcome of one or several motions of equal length, of which the first is replayed.
+
+    **Arguments:** `draw`: draws the figure into a file.
     """
-    first, last = share
-    with run.compiling("compiling the octopus"):
-        dt = 1e-3 * run.settings.dt_ms
-        simulation = Simulation(octopus.system, controller, dt, stepper=stepper, sensors=sensors, every=every)
-        if first == 0.0:
-            simulation.compile(seconds, record=record)
-    with run.timed():
-        return simulation(
-            seconds,
-            record=run.folder if record else None,
-            on_progress=lambda done: run.progress("moving", first + done * (last - first)),
-        )
+    shown, every = motions[0], row_steps(run)
+    return Outcome(
+        metrics,
+        figure=draw,
+        replay=lambda path: shown.replay(path, title),
+        dt=run.dt,
+        **{"steps": len(motions) * every * (len(shown) - 1), "notes": animal.notes, **options},
+    )
 
 
 def row_steps(run: Run) -> int:
     """Steps from row to row."""
-    return max(1, round(_ROW_S / (1e-3 * run.settings.dt_ms)))
+    return run.steps_per_row(_ROW_S)
 
 
-def way(trajectory: Trajectory) -> np.ndarray:
-    """Where the body is, from where it began (rows, 3) [m]."""
-    return np.asarray(trajectory.body - trajectory.body[0])
+def yaw(trajectory: hs.Trajectory) -> np.ndarray:
+    """The turn of the body about the vertical (rows,) [deg]."""
+    return np.rad2deg(trajectory.yaw)
 
 
-def yaw(trajectory: Trajectory) -> np.ndarray:
-    """By how much the body has turned about the vertical [deg]."""
-    rotation = np.asarray(trajectory.body_pose.rotation)
-    return np.rad2deg(np.unwrap(np.arctan2(rotation[:, 1, 0], rotation[:, 0, 0])))
+def beat(settings) -> dict:
+    """The options of `Swim` for the beat that settings describe."""
+    return {
+        "swing": settings.swing,
+        "stiffen": settings.stiffen,
+        "last": settings.swing_to,
+        "period": settings.period_s,
+        "ratio": settings.ratio,
+    }
+
+
+def draw_on_ground(path: Path, motions: Mapping[str, hs.Trajectory], title: str) -> None:
+    """The first motion from above at four moments, and the distance and the turn of the body in all of them."""
+    figure, grid = panels.new_panels(title, 2, 4)
+    shown = next(iter(motions.values()))
+    panels.draw_moments(figure, grid[0, :], shown, 4, drawing.ABOVE)
+    times = {name: one.time for name, one in motions.items()}
+    curves = (
+        ("distance of the body from its start", {n: 1e3 * distance_covered(one, 2) for n, one in motions.items()}),
+        ("turn of the body", {name: yaw(one) for name, one in motions.items()}),
+    )
+    for cell, (heading, values), unit in zip((grid[1, :2], grid[1, 2:]), curves, ("[mm]", "[deg]"), strict=True):
+        panels.draw_curves(figure.add_subplot(cell), times, values, heading, unit, colors=[0, 2])
+    figures.save(figure, path)

@@ -4,76 +4,61 @@ from pathlib import Path
 
 import numpy as np
 
-from hydrostat.control import gaits
-from hydrostat.results import Trajectory, figures
+import hydrostat as hs
+from hydrostat.results import figures, panels
+from hydrostat.results.measures import distance_covered
 from hydrostat.scenarios.base import Outcome, Run
-from hydrostat.scenarios.octopus import move, octopus, row_steps, way
-from hydrostat.scenarios.octopus_swim import draw_sides
-from hydrostat.surroundings import Jet
+from hydrostat.scenarios.octopus import move_both, octopus, outcome
 
 
 def jet(run: Run) -> Outcome:
-    """Some bursts in open water, and beside it the same without the jet."""
+    """Some bursts in open water and, beside it, the same without the jet."""
     settings = run.settings
     sizes = (1e-6 * settings.volume_ml, 1e-6 * settings.nozzle_mm2, settings.burst_s, settings.refill_s)
-    animal = octopus(run, ground=False, weight=0.0, parts=[Jet(*sizes)])
+    animal = octopus(run, ground=False, weight=0.0, parts=[hs.Jet(*sizes)])
+    timing = {"burst": settings.burst_s, "pause": settings.refill_s, "delay": settings.delay_s}
+    arms = {"close": settings.close, "stiffen": settings.stiffen}
     seconds = settings.delay_s + settings.bursts * (settings.burst_s + settings.refill_s)
-    every = row_steps(run)
-
-    def controller(power: float) -> gaits.Jet:
-        closing = {"close": settings.close, "stiffen": settings.stiffen}
-        return gaits.Jet(
-            burst=settings.burst_s, pause=settings.refill_s, delay=settings.delay_s, power=power, **closing
-        )
-
-    fled = move(run, animal, controller(1.0), seconds, every=every, share=(0.0, 0.5), record=True)
-    without = move(run, animal, controller(0.0), seconds, every=every, share=(0.5, 1.0))
-    moved, still = way(fled), way(without)
+    controllers = [hs.gaits.Jet(power=power, **timing, **arms) for power in (1.0, 0.0)]
+    fled, without = move_both(run, animal, controllers, seconds)
+    moved, still = (distance_covered(one) for one in (fled, without))
     velocity = np.gradient(np.asarray(fled.body), fled.time, axis=0)
     thrust = np.linalg.norm(np.asarray(fled.thrust), axis=1)
     first = int(np.searchsorted(fled.time, settings.delay_s + settings.burst_s))
     axis = np.asarray(fled.body_pose.rotation)[:, :, 2]
-    water = animal.system.part_state(fled.final, Jet)
     metrics = {
-        "escape_mm": 1e3 * float(np.linalg.norm(moved[-1])),
-        "escape_body_lengths": float(np.linalg.norm(moved[-1])) / animal.length,
-        "without_jet_mm": 1e3 * float(np.linalg.norm(still[-1])),
+        "escape_mm": 1e3 * float(moved[-1]),
+        "escape_body_lengths": float(moved[-1]) / animal.length,
+        "without_jet_mm": 1e3 * float(still[-1]),
         "peak_speed_m_s": float(np.linalg.norm(velocity, axis=1).max()),
         "speed_after_first_burst_m_s": float(velocity[min(first, len(velocity) - 1)] @ axis[0]),
         "thrust_max_n": float(thrust.max()),
         "impulse_n_s": float(np.trapezoid(thrust, fled.time)),
-        "water_left_share": float(water.full),
+        "water_left_share": float(animal.system.part_state(fled.final, hs.Jet).full),
         "tilt_max_deg": float(np.rad2deg(np.arccos(np.clip(axis @ axis[0], -1.0, 1.0))).max()),
     }
     title = f"octopus-jet: {settings.bursts} bursts of {settings.volume_ml:g} ml"
-    return Outcome(
+    return outcome(
+        run,
+        animal,
+        (fled, without),
         metrics,
-        figure=lambda path: _draw(path, fled, without, thrust, velocity, title),
-        replay=lambda path: fled.replay(path, title),
+        title,
+        lambda path: _draw(path, fled, without, thrust, velocity, title),
         sim_seconds=2.0 * seconds,
-        dt=1e-3 * settings.dt_ms,
-        steps=2 * every * (len(fled) - 1),
-        notes=animal.notes,
     )
 
 
-def _draw(path: Path, fled: Trajectory, without: Trajectory, thrust, velocity, title: str) -> None:
-    """From the side, the thrust, the speed and the way."""
-    figure = figures.new_figure(13.0, 7.0)
-    figure.suptitle(title, x=0.01, ha="left", fontsize=11)
-    grid = figure.add_gridspec(2, 3)
-    draw_sides(figure, grid, fled, [0, len(fled) // 3, len(fled) - 1])
+def _draw(path: Path, fled: hs.Trajectory, without: hs.Trajectory, thrust, velocity, title: str) -> None:
+    """From the side, the thrust, the speed and the distance."""
+    figure, grid = panels.new_panels(title, 2, 3)
+    panels.draw_moments(figure, grid[0, :], fled, [0, len(fled) // 3, len(fled) - 1])
+    distance = {"jet": 1e3 * distance_covered(fled), "arms alone": 1e3 * distance_covered(without)}
     curves = (
-        ("thrust", "[N]", ((thrust, fled, "jet"),)),
-        ("speed of the body", "[m/s]", ((np.linalg.norm(velocity, axis=1), fled, "jet"),)),
-        ("way", "[mm]", tuple((1e3 * np.linalg.norm(way(one), axis=1), one, name)
-                              for one, name in ((fled, "jet"), (without, "arms alone")))),
-    )  # fmt: skip
-    for column, (name, unit, drawn) in enumerate(curves):
-        axes = figure.add_subplot(grid[1, column])
-        for color, (values, one, label) in enumerate(drawn):
-            axes.plot(one.time, values, color=figures.COLORS[color], label=label)
-        if len(drawn) > 1:
-            axes.legend(fontsize=8, frameon=False)
-        figures.style_axes(axes, name, "time [s]", unit)
+        ("thrust", "[N]", thrust),
+        ("speed of the body", "[m/s]", np.linalg.norm(velocity, axis=1)),
+        ("distance of the body from its start", "[mm]", distance),
+    )
+    for column, (heading, unit, values) in enumerate(curves):
+        panels.draw_curves(figure.add_subplot(grid[1, column]), fled.time, values, heading, unit)
     figures.save(figure, path)

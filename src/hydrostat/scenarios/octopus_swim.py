@@ -1,112 +1,72 @@
 """octopus-swim and octopus-tethered: all arms open slowly and close fast, and the body goes mantle first."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+import hydrostat as hs
 from hydrostat.control.gaits import Swim
-from hydrostat.results import Trajectory, drawing, figures
-from hydrostat.robots.limbed import LimbedSpec
+from hydrostat.results import figures, panels
+from hydrostat.results.measures import axis_error, direction, displacement, stays_from
+from hydrostat.robots import stronger
 from hydrostat.scenarios.base import Outcome, Run
-from hydrostat.scenarios.octopus import move, octopus, row_steps, way
+from hydrostat.scenarios.octopus import beat, move, move_both, octopus, outcome
 
-_THERE_DEG = 10.0  # from its new course where a turn is made
-
-
-def swimming(settings, direction: np.ndarray, *, closed_loop: bool, ratio: float | None = None) -> Swim:
-    """The controller that swims in a direction with the beat that settings describe."""
-    return Swim(
-        direction,
-        closed_loop=closed_loop,
-        swing=settings.swing,
-        stiffen=settings.stiffen,
-        last=settings.swing_to,
-        period=settings.period_s,
-        ratio=ratio or settings.ratio,
-    )
-
-
-def course(lean_deg: float, azimuth_deg: float) -> np.ndarray:
-    """A direction, leaning from the vertical towards an azimuth."""
-    lean, azimuth = np.deg2rad([lean_deg, azimuth_deg])
-    return np.array([np.sin(lean) * np.cos(azimuth), np.sin(lean) * np.sin(azimuth), np.cos(lean)])
-
-
-def off_course(trajectory: Trajectory, aim: np.ndarray) -> np.ndarray:
-    """The angle from the body's axis to an aim by rows [deg]."""
-    axis = np.asarray(trajectory.body_pose.rotation)[:, :, 2]
-    return np.rad2deg(np.arctan2(np.linalg.norm(np.cross(axis, aim), axis=1), axis @ aim))
+_NEAR_DEG = 10.0  # from its new course, within which a turn counts as made
+_UP = direction(0.0, 0.0)
 
 
 def swim(run: Run) -> Outcome:
     """Straight up, held on its course by unequal beats, and beside it a turn to another course."""
-    settings, every = run.settings, row_steps(run)
+    settings = run.settings
     animal = octopus(run, ground=False, weight=0.0)
-    up, turned = course(0.0, 0.0), course(settings.turn_deg, settings.azimuth_deg)
-    controller = swimming(settings, up, closed_loop=settings.closed_loop)
-    straight = move(run, animal, controller, settings.seconds, every=every, share=(0.0, 0.5), record=True)
-    controller = swimming(settings, turned, closed_loop=settings.closed_loop)
-    steered = move(run, animal, controller, settings.seconds, every=every, share=(0.5, 1.0))
-    # From the second beat on it swims as fast as it does.
+    course = direction(settings.turn_deg, settings.azimuth_deg)
+    controllers = [Swim(one, closed_loop=settings.closed_loop, **beat(settings)) for one in (_UP, course)]
+    straight, steered = move_both(run, animal, controllers, settings.seconds)
+    # From the second beat on its mean speed is steady.
     begun = min(int(np.searchsorted(straight.time, 2.0 * settings.period_s)), len(straight) - 2)
-    moved = way(straight)
-    speed = float((moved[-1] - moved[begun]) @ up / (straight.time[-1] - straight.time[begun]))
-    off = off_course(steered, turned)
-    late = np.flatnonzero(off > _THERE_DEG)
-    there = late[-1] + 1 if len(late) else 0
+    moved = displacement(straight)
+    speed = float((moved[-1] - moved[begun]) @ _UP / (straight.time[-1] - straight.time[begun]))
+    off = axis_error(steered, course)
+    there = stays_from(off <= _NEAR_DEG)
     metrics = {
         "speed_body_lengths_s": speed / animal.length,
         "speed_mm_s": 1e3 * speed,
         "body_length_mm": 1e3 * animal.length,
-        "tilt_max_deg": float(off_course(straight, up).max()),
+        "tilt_max_deg": float(axis_error(straight, _UP).max()),
         "drift_mm": 1e3 * float(np.linalg.norm(moved[-1, :2])),
         "turn_error_deg": float(off[-1]),
-        "turn_s": float(steered.time[there]) if there < len(off) else None,
+        "turn_s": None if there is None else float(steered.time[there]),
     }
     notes = list(animal.notes)
-    if metrics["turn_s"] is None:
-        notes.append(f"it did not stay within {_THERE_DEG:g} deg of its new course, {off[-1]:.0f} deg off at the end")
+    if there is None:
+        notes.append(f"it did not stay within {_NEAR_DEG:g} deg of its new course, {off[-1]:.0f} deg off at the end")
     title = f"octopus-swim: {settings.seconds:g} s, closing {settings.ratio:g} times as fast as opening"
-    return Outcome(
+    options = {"sim_seconds": 2.0 * settings.seconds, "notes": notes}
+    return outcome(
+        run,
+        animal,
+        (straight, steered),
         metrics,
-        figure=lambda path: _draw(path, straight, steered, up, turned, settings, title),
-        replay=lambda path: straight.replay(path, title),
-        sim_seconds=2.0 * settings.seconds,
-        dt=1e-3 * settings.dt_ms,
-        steps=2 * every * (len(straight) - 1),
-        notes=notes,
+        title,
+        lambda path: _draw(path, straight, steered, course, settings, title),
+        **options,
     )
 
 
-def _draw(path: Path, straight: Trajectory, steered: Trajectory, up, turned, settings, title: str) -> None:
-    """From the side within a beat, the way up, and the turn."""
-    figure = figures.new_figure(13.0, 7.0)
-    figure.suptitle(title, x=0.01, ha="left", fontsize=11)
-    grid = figure.add_gridspec(2, 4)
+def _draw(path: Path, straight: hs.Trajectory, steered: hs.Trajectory, course, settings, title: str) -> None:
+    """From the side within a beat, the height, and the angle from the course."""
+    figure, grid = panels.new_panels(title, 2, 4)
     last = max(0.0, straight.time[-1] - 2.0 * settings.period_s)
     opens = settings.ratio / (1.0 + settings.ratio)
     moments = [last + share * settings.period_s for share in (0.0, 0.5 * opens, opens, 0.5 + 0.5 * opens)]
-    draw_sides(figure, grid, straight, [int(np.searchsorted(straight.time, moment)) for moment in moments])
-    axes = figure.add_subplot(grid[1, :2])
-    axes.plot(straight.time, 1e3 * way(straight)[:, 2], color=figures.COLORS[0])
-    figures.style_axes(axes, "way up", "time [s]", "[mm]")
-    axes = figure.add_subplot(grid[1, 2:])
-    axes.plot(straight.time, off_course(straight, up), color=figures.COLORS[1], label="straight on")
-    axes.plot(steered.time, off_course(steered, turned), color=figures.COLORS[2], label="to a new course")
-    axes.legend(fontsize=8, frameon=False)
-    figures.style_axes(axes, "angle from the course", "time [s]", "[deg]")
+    panels.draw_moments(figure, grid[0, :], straight, np.searchsorted(straight.time, moments).tolist())
+    height = 1e3 * displacement(straight)[:, 2]
+    panels.draw_curves(figure.add_subplot(grid[1, :2]), straight.time, height, "height above the start", "[mm]")
+    angles = {"straight on": axis_error(straight, _UP), "to a new course": axis_error(steered, course)}
+    times = dict(zip(angles, (straight.time, steered.time), strict=True))
+    panels.draw_curves(figure.add_subplot(grid[1, 2:]), times, angles, "angle from the course", "[deg]", colors=[1, 2])
     figures.save(figure, path)
-
-
-def draw_sides(figure, grid, trajectory: Trajectory, rows: list[int]) -> None:
-    """The octopus from the side at some rows, in the upper row of a grid."""
-    rows = [min(row, len(trajectory) - 1) for row in rows]
-    scene = drawing.Scene.of(trajectory, rows)
-    for column, row in enumerate(rows):
-        axes = figure.add_subplot(grid[0, column])
-        drawing.draw_side(axes, scene, column)
-        figures.style_axes(axes, f"from the side, {trajectory.time[row]:.2f} s", "x [mm]", "z [mm]")
 
 
 def tethered(run: Run) -> Outcome:
@@ -116,19 +76,17 @@ def tethered(run: Run) -> Outcome:
     animal = octopus(run, ground=False, weight=0.0, free=False)
     ratios = {"ratio": settings.ratio, "one": 1.0, "inverse": 1.0 / settings.ratio}
     seconds = settings.beats * settings.period_s
-    moves, thrusts = [], {}
+    motions, thrusts = [], {}
     for index, (name, ratio) in enumerate(ratios.items()):
-        controller = swimming(settings, course(0.0, 0.0), closed_loop=False, ratio=ratio)
+        controller = Swim(_UP, closed_loop=False, **{**beat(settings), "ratio": ratio})
         share = (index / len(ratios), (index + 1) / len(ratios))
-        moves.append(move(run, animal, controller, seconds, share=share, record=index == 0))
+        motions.append(move(run, animal, controller, seconds, share=share, record=index == 0))
         with run.timed():
-            # What holds the body feels besides how the arms' momentum changes, which is nothing over a whole beat.
-            along = np.asarray(moves[-1].body_pose.rotation)[:, :, 2]
-            force = np.asarray(moves[-1].drag_force()).sum((1, 2))
-            thrusts[name] = np.einsum("ti,ti->t", force, along)
-    shown = moves[0]
-    times = shown.time
-    # The last beat, when it does the same over and over.
+            # The tether also carries the rate of the arms' momentum, whose mean over a whole beat is zero.
+            axis = np.asarray(motions[-1].body_pose.rotation)[:, :, 2]
+            thrusts[name] = np.einsum("ti,ti->t", np.asarray(motions[-1].drag_force()).sum((1, 2)), axis)
+    times = motions[0].time
+    # The last beat, when the motion has become periodic.
     last = times > times[-1] - settings.period_s + 1e-9
     mean = {name: float(np.mean(force[last])) for name, force in thrusts.items()}
     metrics = {
@@ -139,42 +97,25 @@ def tethered(run: Run) -> Outcome:
         "thrust_at_inverse_share": mean["inverse"] / mean["ratio"],
     }
     title = f"octopus-tethered: closing {settings.ratio:g} times as fast as opening, as fast, and the other way round"
-    return Outcome(
+    labels = dict(zip(ratios, (f"{settings.ratio:g}", "1", f"1/{settings.ratio:g}"), strict=True))
+    curves = {f"ratio {labels[name]}: mean {1e3 * mean[name]:.2f} mN": 1e3 * thrusts[name] for name in ratios}
+    options = {"sim_seconds": len(ratios) * seconds, "steps": len(ratios) * (len(times) - 1)}
+    return outcome(
+        run,
+        animal,
+        motions,
         metrics,
-        figure=lambda path: _draw_thrust(path, times, thrusts, mean, settings, title),
-        replay=lambda path: shown.replay(path, title),
-        sim_seconds=len(ratios) * seconds,
-        dt=1e-3 * settings.dt_ms,
-        steps=len(ratios) * (len(times) - 1),
-        notes=animal.notes,
+        title,
+        lambda path: _draw_thrust(path, motions[0], curves, title),
+        **options,
     )
 
 
-def stronger(spec: LimbedSpec, factor: float) -> LimbedSpec:
-    """The same octopus with tissue and muscles so many times as strong, so that arms do what muscles say at once."""
-
-    def arm(one):
-        tissue, muscles = one.material, one.muscles
-        return replace(
-            one,
-            material=replace(
-                tissue, youngs_modulus=factor * tissue.youngs_modulus, viscosity=factor * tissue.viscosity
-            ),
-            muscles=replace(muscles, stress=factor * muscles.stress, stiffness=factor * muscles.stiffness),
-        )
-
-    return replace(spec, limbs=tuple(replace(limb, arm=arm(limb.arm)) for limb in spec.limbs))
-
-
-def _draw_thrust(path: Path, times, thrusts, mean, settings, title: str) -> None:
-    """The thrust over time at each ratio."""
-    figure = figures.new_figure(9.0, 4.5)
-    figure.suptitle(title, x=0.01, ha="left", fontsize=11)
-    axes = figure.add_subplot()
-    labels = {"ratio": f"{settings.ratio:g}", "one": "1", "inverse": f"1/{settings.ratio:g}"}
-    for color, (name, force) in enumerate(thrusts.items()):
-        label = f"ratio {labels[name]}: mean {1e3 * mean[name]:.2f} mN"
-        axes.plot(times, 1e3 * force, color=figures.COLORS[color], label=label)
-    axes.legend(fontsize=8, frameon=False)
-    figures.style_axes(axes, "force of the water along the body's axis", "time [s]", "[mN]")
+def _draw_thrust(path: Path, shown: hs.Trajectory, curves: dict, title: str) -> None:
+    """The octopus at four moments of the last beat, and the thrust over time at each ratio."""
+    figure, grid = panels.new_panels(title, 2, 4)
+    rows = np.linspace(2 * len(shown) // 3, len(shown) - 1, 4).astype(int)
+    panels.draw_moments(figure, grid[0, :], shown, rows)
+    heading = "force of the water along the body's axis"
+    panels.draw_curves(figure.add_subplot(grid[1, :]), shown.time, curves, heading, "[mN]")
     figures.save(figure, path)

@@ -5,9 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from hydrostat.errors import InputError
-from hydrostat.robots.limbed import LimbedSpec
-from hydrostat.robots.spec import RobotSpec
-from hydrostat.scenarios.base import Key
+from hydrostat.robots import LimbedSpec, RobotSpec
+from hydrostat.scenarios.keys import Key
 
 NEAREST, FARTHEST = 0.1, 1.5
 """Of targets of an arm, from its base, in arm lengths."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from hydrostat.errors import InputError
 from hydrostat.results import check_metrics, new_folder, write_json
-from hydrostat.robots.catalogue import find_robot
+from hydrostat.robots import find_robot
 from hydrostat.scenarios.base import Outcome, Progress, Run
 from hydrostat.scenarios.catalogue import find_scenario
 

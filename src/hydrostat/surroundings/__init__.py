@@ -9,11 +9,14 @@ from hydrostat.surroundings.ground import GROUND, Ground
 from hydrostat.surroundings.jet import Jet, JetState
 from hydrostat.surroundings.objects import Ball, ObjectState
 from hydrostat.surroundings.obstacles import Obstacles
+from hydrostat.surroundings.rest_depth import rest_depth
 from hydrostat.surroundings.shapes import AbstractShape, Box, Capsule, Plane, Sphere, Surface
 from hydrostat.surroundings.suckers import Attachment, Suckers
-from hydrostat.surroundings.water import Water
+from hydrostat.surroundings.water import ADDED_MASS, DENSITY, Water
 
 __all__ = [
+    "ADDED_MASS",
+    "DENSITY",
     "FLESH",
     "GROUND",
     "AbstractForces",
@@ -46,4 +49,5 @@ __all__ = [
     "Together",
     "Water",
     "contact_with_shapes",
+    "rest_depth",
 ]

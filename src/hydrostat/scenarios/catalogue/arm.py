@@ -2,7 +2,7 @@
 
 from hydrostat.robots.checks import check_hydrostat, check_oblique
 from hydrostat.robots.specs.octopus_arm import BULK_MODULUS
-from hydrostat.scenarios.base import Key, Scenario
+from hydrostat.scenarios.keys import Key, Scenario
 from hydrostat.scenarios.own_targets import ARM_TARGETS, arm_targets
 
 _HYDROSTATS = "muscular arms: robots with [muscles]"
@@ -86,13 +86,13 @@ ARM_SCENARIOS = (
               Key("seconds_after", 1.4, "s", "how long it is watched from the wave's begin", above=0.1,
                   most=100.0)),
     _muscular("fetch", "the octopus arm brings its tip, or a load that its suckers hold, to the mouth",
-              "arm_loads:fetch",
+              "arm_fetch:fetch",
               Key("load_g", 0.0, "g", "mass of the load; 0: none", least=0.0, most=1e4),
-              Key("feedback", False, "", "whether the arm feels its shape and touch"),
+              Key("feedback", False, "", "whether the arm is controlled by its senses of shape and touch"),
               Key("seconds", 3.0, "s", "how long it may take", above=0.1, most=600.0),
               _current(0.0, 0.0, 0.0), *_LOAD_KEYS, dt_ms=4.0),
     _muscular("throw", "the octopus arm takes a load from the ground, swings it and lets go",
-              "arm_loads:throw",
+              "arm_throw:throw",
               Key("load_g", 50.0, "g", "mass of the load", least=0.0, most=1e4),
               Key("activation", 1.0, "", "of the swing", least=0.0, most=1.0),
               Key("swing_share", 0.4, "", "of the arm, from its base, that bends", above=0.0, most=1.0),

@@ -1,7 +1,7 @@
 """The scenarios of the squid, with their keys."""
 
 from hydrostat.robots.checks import check_limbs_of_arcs, check_squid
-from hydrostat.scenarios.base import Key, Scenario
+from hydrostat.scenarios.keys import Key, Scenario
 
 _LIMBS_OF_ARCS = "robots with limbs on a body, whose segments have the modes bend_x, bend_y and stretch"
 
@@ -15,7 +15,7 @@ SQUID_SCENARIOS = (
         limbed=True,
         function="hydrostat.scenarios.squid_verify:verify",
         keys=(
-            Key("most_sections", 50, "", "sections of a segment, from 1 up to so many", least=1, most=500),
+            Key("most_sections", 50, "", "most sections of a segment, from 1 on", least=1, most=500),
             Key("bends", 7, "", "bends of the grid, from one side to the other", least=2, most=101),
             Key("mujoco_sections", 10, "", "sections of a segment in MuJoCo", least=1, most=40),
         ),

@@ -1,0 +1,113 @@
+"""The scenarios of chains of platforms, with their keys."""
+
+from hydrostat.robots.checks import check_platforms
+from hydrostat.scenarios.keys import Key, Scenario
+
+_PLATFORMS = "chains of platforms: robots with [legs]"
+
+_TRACKING_KEYS = (
+    Key("controller", "paper", "", "paper: the switching regulator, without limits; continuous: ours, within "
+        "limits; decentralised: the same by agents", options=("paper", "continuous", "decentralised")),
+    Key("dt_ms", 2.0, "ms", "control tick", above=0.0, most=100.0),
+    Key("targets", 21, "", "points of the path that count as targets", least=2, most=10_000),
+    Key("gamma_m", 0.05, "m", "how near the tip must come to a target", above=0.0, most=100.0),
+    Key("gain", 20.0, "1/s", "of the paper's regulator", above=0.0, most=1e4),
+    Key("seconds_max", 60.0, "s", "when the paper's controller gives up", above=0.0, most=3600.0),
+    Key("approach_seconds", 1.0, "s", "time to come to the path, continuous and decentralised", above=0.0, most=600.0),
+    Key("seconds", 5.0, "s", "time for the path, continuous and decentralised", above=0.0, most=600.0),
+    Key("tracking_gain", 100.0, "1/s", "how fast errors fade, continuous and decentralised", least=0.0, most=1e4),
+    Key("orientation", "free", "", "of the tip: free; held as at rest; along the path's tangent",
+        options=("free", "held", "tangent")),
+    Key("favour", "rest", "", "what the arm does with its freedom: return to its rest shape; elongation rather than "
+        "bends; bending rather than stretch; nothing", options=("rest", "elongation", "bending", "nothing")),
+    Key("posture_gain", 1.0, "1/s", "how fast it does", least=0.0, most=1e3),
+    Key("obstacle", (), "m", "a ball to keep clear of, its centre x, y, z and its radius; continuous alone",
+        least=-1e4, most=1e4, most_entries=4),
+    Key("obstacle_margin", 0.1, "m", "clearance to keep", least=0.0, most=100.0),
+    Key("frozen_segment", 0, "", "segment that is frozen in the second run of the decentralised controller; 0: the "
+        "middle one", least=0, most=1000),
+)  # fmt: skip
+
+
+def _tracking(name: str, summary: str, function: str, *more: Key) -> Scenario:
+    """A path to follow."""
+    return Scenario(
+        name=f"track-{name}",
+        summary=summary,
+        robot="stewart_arm",
+        accepts=_PLATFORMS,
+        check_robot=check_platforms,
+        function=f"hydrostat.scenarios.track:{function}",
+        keys=(*more, *_TRACKING_KEYS),
+    )
+
+
+TRACKING_SCENARIOS = (
+    _tracking("line", "the tip of a chain of platforms follows a straight line", "line"),
+    _tracking("ellipse", "the tip follows an ellipse", "ellipse"),
+    _tracking("sinusoid", "the tip follows a growing sinusoid", "sinusoid"),
+    _tracking("reach", "the tip reaches out, as an octopus does", "reach"),
+    _tracking("fetch", "the tip fetches, from far out back to the base", "fetch"),
+    _tracking("file", "the tip follows your own path", "from_file",
+              Key("path", "", "", "a CSV file with x, y, z [m] along the path, in the world")),
+)  # fmt: skip
+"""Paths of the tip, as `hydrostat list` shows them."""
+
+PLATFORM_SCENARIOS = (
+    Scenario(
+        name="track-dynamics",
+        summary="the same arm with its masses: leg forces that track under gravity, with an unknown payload",
+        robot="stewart_arm",
+        accepts=_PLATFORMS,
+        check_robot=check_platforms,
+        function="hydrostat.scenarios.track_dynamics:dynamics",
+        keys=(
+            Key("path", "ellipse", "", "one of the paper's paths",
+                options=("line", "ellipse", "sinusoid", "reach", "fetch")),
+            Key("file", "", "", "a CSV file with x, y, z [m] along another path, in its place"),
+            Key("payload_kg", 5.0, "kg", "what hangs at the tip; the controller is not told", least=0.0, most=1e4),
+            Key("gravity", True, "", "whether things have weight"),
+            Key("approach_seconds", 5.0, "s", "time to come to the path", above=0.0, most=600.0),
+            Key("seconds", 10.0, "s", "time for the path", above=0.0, most=600.0),
+            Key("bandwidth", 60.0, "rad/s", "how fast errors fade", above=0.0, most=1e4),
+            Key("learning_ms", 20.0, "ms", "how fast the payload is learnt; 0: not at all", least=0.0, most=1e6),
+            Key("dt_ms", 2.0, "ms", "time step, and control tick", above=0.0, most=100.0),
+        ),
+    ),
+    Scenario(
+        name="track-segments",
+        summary="the paper's tracking by arms of 5 to 40 segments: how well, how bent, and the cost of a tick",
+        robot="stewart_arm",
+        accepts=_PLATFORMS,
+        check_robot=check_platforms,
+        function="hydrostat.scenarios.track_segments:study",
+        keys=(
+            Key("path", "ellipse", "", "one of the paper's paths",
+                options=("line", "ellipse", "sinusoid", "reach", "fetch")),
+            Key("segments", (5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0), "", "numbers of segments, whole",
+                least=1.0, most=200.0, most_entries=20),
+            Key("dt_ms", 2.0, "ms", "control tick", above=0.0, most=100.0),
+            Key("targets", 21, "", "targets on the path", least=2, most=10_000),
+            Key("gamma_m", 0.05, "m", "how near the tip must come to a target", above=0.0, most=100.0),
+            Key("gain", 20.0, "1/s", "of the paper's regulator", above=0.0, most=1e4),
+            Key("seconds_max", 60.0, "s", "when the paper's controller gives up", above=0.0, most=3600.0),
+        ),
+    ),
+    Scenario(
+        name="stewart-motions",
+        summary="elongate, shorten, bend and twist, each alone, by the lengths of the legs",
+        robot="stewart_arm",
+        accepts=_PLATFORMS,
+        check_robot=check_platforms,
+        function="hydrostat.scenarios.stewart_motions:motions",
+        keys=(
+            Key("seconds", 2.0, "s", "of each motion, there and back", above=0.0, most=600.0),
+            Key("elongate_percent", 50.0, "%", "how much longer", least=0.0, most=150.0),
+            Key("shorten_percent", 30.0, "%", "how much shorter", least=0.0, most=70.0),
+            Key("bend_deg", 120.0, "deg", "of the whole arm", least=0.0, most=720.0),
+            Key("bend_azimuth_deg", 30.0, "deg", "where it bends to", least=-360.0, most=360.0),
+            Key("twist_deg", 180.0, "deg", "of the whole arm", least=-1440.0, most=1440.0),
+        ),
+    ),
+)  # fmt: skip
+"""The others, as `hydrostat list` shows them."""
