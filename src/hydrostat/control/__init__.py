@@ -20,6 +20,7 @@ from hydrostat.control.resolved_rate import Law, Obstacle, Posture, clearances
 from hydrostat.control.schedules import ScheduledTension, SmoothSchedule
 from hydrostat.control.shapes import CurveFit, PoseFit, configuration, fit_curve, fit_pose, space_curve
 from hydrostat.control.target_switching import TargetRun, TargetTracker
+from hydrostat.control.targets import distance_left, targets_before
 from hydrostat.control.tendon_plans import TendonPlan, TipTask, plan_tension, rest_under
 from hydrostat.control.tendon_servo import Gaze, TendonServo, make_course, make_gaze, pointing_error
 from hydrostat.control.timelines import Ramp, Timeline
@@ -91,6 +92,7 @@ __all__ = [
     "constant_speed_motion",
     "controller",
     "curve_through",
+    "distance_left",
     "distances_to",
     "even_motion",
     "fit_curve",
@@ -117,6 +119,7 @@ __all__ = [
     "stepped_motion",
     "steps_per_decision",
     "switch",
+    "targets_before",
     "three_motions",
     "tip_force",
     "tracking_law",

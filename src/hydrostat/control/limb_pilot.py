@@ -40,9 +40,9 @@ class Press(eqx.Module):
     """Whose tip has the force sensor."""
     wall: AbstractShape
     law: ContactLaw
-    """Of the contact with the wall."""
+    """Law of the contact with the wall."""
     force: Float[Array, ""]
-    """To press with [N]."""
+    """Force to press with [N]."""
     rate: Float[Array, ""]
     """Rate of the tendons' length per error of the force [m/(N s)]; 0 for a limb that does not press."""
     speed: float
@@ -65,7 +65,7 @@ class LimbPilot(Controller):
 
     servo: TendonServo
     gaze: Gaze
-    """Of no effect for a limb that does not look."""
+    """Gaze of the tip; without effect for a limb that has no camera."""
     gaze_start: float
     """When the gaze begins to correct [s]."""
     aim_times: Float[Array, " m"]
@@ -108,7 +108,7 @@ def tip_force(arm: Arm, law: ContactLaw, wall: AbstractShape, q, v) -> Float[Arr
 
 @eqx.filter_jit
 def aim_points(arm: Arm, q: Float[Array, "m n k"], target) -> Float[Array, "m 3"]:
-    """Points on the axis of an arm's tip over rows, as far away as a target is: where a camera there looks [m]."""
+    """Points on the axis of an arm's tip over rows, as far away as a target is: where a camera there points at [m]."""
     target = jnp.asarray(target, float)
 
     def at(q):

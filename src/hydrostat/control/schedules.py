@@ -30,7 +30,7 @@ class SmoothSchedule(eqx.Module):
     durations: Float[Array, " m"]
     """How long each of them takes [s]."""
     changes: Float[Array, "m k"]
-    """By how much the vector changes each time."""
+    """Changes of the vector."""
 
     def __init__(self, starts: Sequence[float], durations: Sequence[float], changes):
         self.starts, self.durations, self.changes = (jnp.asarray(y, float) for y in (starts, durations, changes))

@@ -35,7 +35,7 @@ class TwinMotion(NamedTuple):
     wall: float
     """Time that its steps took [s]."""
     dt: float
-    """Its step [s]."""
+    """Step of the integration [s]."""
 
 
 def release_twin(

@@ -22,9 +22,9 @@ _REDUCE = frozenset(
 _CUMULATIVE = frozenset(["cumsum", "cumprod", "cummax", "cummin"])
 
 
-def _elementwise(eqn, axes, wanted, size):
+def _elementwise(eqn, axes, target, size):
     known = fixed(axes)
-    axis = known[0] if known else wanted
+    axis = known[0] if known else target
     if axis is None:
         raise UnmappableError("no axis")
     ins = []
@@ -45,20 +45,20 @@ def _one(axes) -> Axis:
     return axes[0]
 
 
-def _broadcast(eqn, axes, wanted, size):
+def _broadcast(eqn, axes, target, size):
     dims, shape, operand = eqn.params["broadcast_dimensions"], eqn.params["shape"], eqn.inputs[0]
     if len(eqn.inputs) > 1:
         raise UnmappableError("sizes that are computed")
     own = _one(axes)
     if own is FREE:
         own = None
-        if wanted is None:
+        if target is None:
             raise UnmappableError("no axis")
-        if wanted in dims:
-            own = dims.index(wanted)
+        if target in dims:
+            own = dims.index(target)
             if operand.shape[own] != size:
                 raise UnmappableError("one row for all")
-        out = wanted
+        out = target
     elif own is None:
         raise UnmappableError("the same for all")
     else:
@@ -70,18 +70,18 @@ def _broadcast(eqn, axes, wanted, size):
     return [own], [out], params, []
 
 
-def _transpose(eqn, axes, wanted, size):
+def _transpose(eqn, axes, target, size):
     perm = eqn.params["permutation"]
-    own = perm[wanted] if _one(axes) is FREE else _one(axes)
+    own = perm[target] if _one(axes) is FREE else _one(axes)
     out = perm.index(own)
     return [own], [out], {"permutation": tuple(p - (p > own) for p in perm if p != own)}, []
 
 
-def _reshape(eqn, axes, wanted, size):
+def _reshape(eqn, axes, target, size):
     old, new = eqn.inputs[0].shape, eqn.outputs[0].shape
     if _one(axes) is FREE:
-        own = _same_place(new, old, wanted, size)
-        out = wanted
+        own = _same_place(new, old, target, size)
+        out = target
     else:
         own = _one(axes)
         try:
@@ -113,55 +113,55 @@ def _same_place(old, new, axis, size) -> int:
     raise UnmappableError("reshaped")
 
 
-def _removing(eqn, axes, wanted, size, gone, params):
-    """Of operations that remove axes."""
+def _removing(eqn, axes, target, size, gone, params):
+    """The axes of operations that remove axes."""
     rank = len(eqn.inputs[0].shape)
     kept = [d for d in range(rank) if d not in gone]
     own = _one(axes)
     if own is FREE:
-        if wanted is None:
+        if target is None:
             raise UnmappableError("no axis")
-        own = kept[wanted]
+        own = kept[target]
     if own in gone:
         raise UnmappableError("the axis goes")
     return [own], [kept.index(own)] * len(eqn.outputs), params(tuple(d - (d > own) for d in gone)), []
 
 
-def _squeeze(eqn, axes, wanted, size):
-    return _removing(eqn, axes, wanted, size, eqn.params["dimensions"], lambda gone: {"dimensions": gone})
+def _squeeze(eqn, axes, target, size):
+    return _removing(eqn, axes, target, size, eqn.params["dimensions"], lambda gone: {"dimensions": gone})
 
 
-def _reduction(eqn, axes, wanted, size):
-    return _removing(eqn, axes, wanted, size, eqn.params["axes"], lambda gone: {**eqn.params, "axes": gone})
+def _reduction(eqn, axes, target, size):
+    return _removing(eqn, axes, target, size, eqn.params["axes"], lambda gone: {**eqn.params, "axes": gone})
 
 
-def _expand_dims(eqn, axes, wanted, size):
+def _expand_dims(eqn, axes, target, size):
     dims, rank = eqn.params["dimensions"], len(eqn.outputs[0].shape)
     old = [d for d in range(rank) if d not in dims]
-    out = wanted if _one(axes) is FREE else old[_one(axes)]
+    out = target if _one(axes) is FREE else old[_one(axes)]
     if out in dims:
         raise UnmappableError("a new axis")
     return [old.index(out)], [out], {"dimensions": tuple(d - (d > out) for d in dims)}, []
 
 
-def _kept(eqn, axes, wanted) -> int:
+def _kept(eqn, axes, target) -> int:
     """The axis of operations whose result has the axes of their inputs."""
     known = fixed(axes)
-    axis = known[0] if known else wanted
+    axis = known[0] if known else target
     if axis is None or any(own not in (FREE, axis) for own in axes):
         raise UnmappableError("axes differ")
     return axis
 
 
-def _cumulative(eqn, axes, wanted, size):
-    axis, along = _kept(eqn, axes, wanted), eqn.params["axis"]
+def _cumulative(eqn, axes, target, size):
+    axis, along = _kept(eqn, axes, target), eqn.params["axis"]
     if axis == along:
         raise UnmappableError("sums along the axis")
     return [axis], [axis], {**eqn.params, "axis": along - (along > axis)}, []
 
 
-def _slice(eqn, axes, wanted, size):
-    axis, p = _kept(eqn, axes, wanted), eqn.params
+def _slice(eqn, axes, target, size):
+    axis, p = _kept(eqn, axes, target), eqn.params
     strides = p["strides"] or (1,) * len(p["start_indices"])
     if p["start_indices"][axis] != 0 or p["limit_indices"][axis] != eqn.inputs[0].shape[axis] or strides[axis] != 1:
         raise UnmappableError("cut")
@@ -170,8 +170,8 @@ def _slice(eqn, axes, wanted, size):
     return [axis], [axis], params, []
 
 
-def _dynamic_slice(eqn, axes, wanted, size):
-    axis, sizes = _kept(eqn, axes[:1], wanted), eqn.params["slice_sizes"]
+def _dynamic_slice(eqn, axes, target, size):
+    axis, sizes = _kept(eqn, axes[:1], target), eqn.params["slice_sizes"]
     if sizes[axis] != eqn.inputs[0].shape[axis] or fixed(axes[1:]):
         raise UnmappableError("cut")
     rest = [atom for i, atom in enumerate(eqn.inputs[1:]) if i != axis]
@@ -179,63 +179,63 @@ def _dynamic_slice(eqn, axes, wanted, size):
     return [axis, *[None] * len(rest)], [axis], {**eqn.params, "slice_sizes": without(sizes, axis)}, []
 
 
-def _concatenate(eqn, axes, wanted, size):
-    axis, along = _kept(eqn, axes, wanted), eqn.params["dimension"]
+def _concatenate(eqn, axes, target, size):
+    axis, along = _kept(eqn, axes, target), eqn.params["dimension"]
     if axis == along:
         raise UnmappableError("joined along the axis")
     return [axis] * len(axes), [axis], {"dimension": along - (along > axis)}, []
 
 
-def _stack(eqn, axes, wanted, size):
+def _stack(eqn, axes, target, size):
     new, known = eqn.params["axis"], fixed(axes)
     own = known[0] if known else None
     if own is None:
-        if wanted is None or wanted == new:
+        if target is None or target == new:
             raise UnmappableError("stacked")
-        own = wanted - (wanted > new)
+        own = target - (target > new)
     if any(axis not in (FREE, own) for axis in axes):
         raise UnmappableError("axes differ")
     out = own + (own >= new)
     return [own] * len(axes), [out], {"axis": new - (new > out)}, []
 
 
-def _unstack(eqn, axes, wanted, size):
+def _unstack(eqn, axes, target, size):
     gone = eqn.params["axis"]
-    return _removing(eqn, axes, wanted, size, (gone,), lambda gone: {"axis": gone[0]})
+    return _removing(eqn, axes, target, size, (gone,), lambda gone: {"axis": gone[0]})
 
 
-def _pad(eqn, axes, wanted, size):
+def _pad(eqn, axes, target, size):
     own = _one(axes)
-    axis = wanted if own is FREE else own
+    axis = target if own is FREE else own
     config = eqn.params["padding_config"]
     if axis is None or tuple(config[axis]) != (0, 0, 0):
         raise UnmappableError("padded")
     return [axis, None], [axis], {"padding_config": without(tuple(config), axis)}, []
 
 
-def _rev(eqn, axes, wanted, size):
-    axis, dims = _kept(eqn, axes, wanted), eqn.params["dimensions"]
+def _rev(eqn, axes, target, size):
+    axis, dims = _kept(eqn, axes, target), eqn.params["dimensions"]
     if axis in dims:
         raise UnmappableError("reversed")
     return [axis], [axis], {"dimensions": tuple(d - (d > axis) for d in dims)}, []
 
 
-def _tile(eqn, axes, wanted, size):
-    axis, reps = _kept(eqn, axes, wanted), eqn.params["reps"]
+def _tile(eqn, axes, target, size):
+    axis, reps = _kept(eqn, axes, target), eqn.params["reps"]
     if reps[axis] != 1:
         raise UnmappableError("repeated")
     return [axis], [axis], {"reps": without(reps, axis)}, []
 
 
-def _iota(eqn, axes, wanted, size):
+def _iota(eqn, axes, target, size):
     p = eqn.params
-    if wanted is None or wanted == p["dimension"] or len(eqn.inputs):
+    if target is None or target == p["dimension"] or len(eqn.inputs):
         raise UnmappableError("counted")
     along = p["dimension"]
-    return [], [wanted], {**p, "shape": without(p["shape"], wanted), "dimension": along - (along > wanted)}, []
+    return [], [target], {**p, "shape": without(p["shape"], target), "dimension": along - (along > target)}, []
 
 
-def _dot_general(eqn, axes, wanted, size):
+def _dot_general(eqn, axes, target, size):
     (lc, rc), (lb, rb) = eqn.params["dimension_numbers"]
     left, right = (len(atom.shape) for atom in eqn.inputs)
     lf = [d for d in range(left) if d not in (*lc, *lb)]
@@ -246,7 +246,7 @@ def _dot_general(eqn, axes, wanted, size):
     elif axes[1] not in (FREE, None):
         kind = ("b", rb.index(axes[1])) if axes[1] in rb else ("r", axes[1])
     else:
-        kind = places[wanted]
+        kind = places[target]
     if kind not in places:
         raise UnmappableError("summed")
     out = places.index(kind)
@@ -262,7 +262,7 @@ def _dot_general(eqn, axes, wanted, size):
     return [a, b], [out], {**eqn.params, "dimension_numbers": numbers}, []
 
 
-def _gather(eqn, axes, wanted, size):
+def _gather(eqn, axes, target, size):
     numbers, sizes = eqn.params["dimension_numbers"], eqn.params["slice_sizes"]
     operand = eqn.inputs[0]
     rank = len(eqn.outputs[0].shape)
@@ -314,4 +314,5 @@ RULES = {
     **dict.fromkeys(ELEMENTWISE, _elementwise), **dict.fromkeys(_REDUCE, _reduction),
     **dict.fromkeys(_CUMULATIVE, _cumulative),
 }  # fmt: skip
-"""Of an equation, the axes of its inputs, the wanted one and its size: the axes of inputs and results, parameters."""
+"""Rules by operation: from an equation, the axes of its inputs, the target axis and its size to the axes of inputs and
+results, and the parameters at a single index."""

@@ -28,7 +28,7 @@ class Frame:
     """For each loop that is being written, what has been taken within it."""
 
     def take(self, count: int, lasting: bool = False) -> Space:
-        """A piece of so many bytes.
+        """A piece of memory of a size in bytes.
 
         **Arguments:** `lasting`: whether it is to last from turn to turn of the innermost loop: nothing else may have
         been in its place during a turn.

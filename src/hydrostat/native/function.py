@@ -52,7 +52,7 @@ class Native:
                 code_cache.store(key, _said(*said))
         data, code = said
         self.structure = data.pop("tree", None) or jax.tree.structure(_tuples(data["structure"]))
-        """Of the result."""
+        """Structure of the result."""
         self.parameters, self.argument, self.result = (
             Packing.heard(data[k]) for k in ("parameters", "argument", "result")
         )
@@ -67,7 +67,7 @@ class Native:
         return raw[-raw.ctypes.data % 64 :]
 
     def steps(self, parameters: np.ndarray, carry: np.ndarray, rows: int, every: int, frame: np.ndarray) -> np.ndarray:
-        """Step over and over; the packed carry after every so many steps."""
+        """Step over and over; the packed carry after each row's steps."""
         out = self.argument.new(rows)
         self._call(*(memory.ctypes.data for memory in (parameters, carry, frame, out)), rows, every)
         return out
@@ -81,11 +81,11 @@ class Native:
 
     def caller(self, parameters: list):
         """The function of arrays, one argument after the other, with memory of its own and the parameters in it."""
-        given, memory, out, frame = self.parameters.new(), self.argument.new(1), self.result.new(1), self.frame()
-        self.parameters.pack(given, parameters)
+        packed, memory, out, frame = self.parameters.new(), self.argument.new(1), self.result.new(1), self.frame()
+        self.parameters.pack(packed, parameters)
         into, (found,) = self.argument.unpack(memory[0]), self.result.unpack(out[0])
-        pointers = [some.ctypes.data for some in (given, memory, frame, out)]
-        keep = (given, memory, frame, out)
+        pointers = [some.ctypes.data for some in (packed, memory, frame, out)]
+        keep = (packed, memory, frame, out)
 
         def call(*arguments):
             for place, value in zip(into, arguments, strict=True):

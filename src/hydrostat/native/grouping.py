@@ -15,7 +15,7 @@ from hydrostat.native.program import Atom, Block, Const, Eqn, Var
 
 SUMS = frozenset(("reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_and", "reduce_or"))
 MOST_SUMS = 40
-"""Sums of at most so many numbers are kept in registers."""
+"""Largest size of sums that are kept in registers."""
 VIEWS = frozenset(("slice", "squeeze", "reshape", "transpose", "expand_dims", "rev", "broadcast_in_dim", "iota"))
 
 
@@ -168,9 +168,9 @@ class _Planner:
     def _try(self, group: Group, eqn: Eqn, axis: int | None, index: int) -> bool:
         rows = group.rows
         axes = [FREE if rows.axis(atom) is None else rows.axis(atom) for atom in eqn.inputs]
-        wanted = axis if axis is not None and eqn.outputs[0].shape[axis] == group.size else None
+        target = axis if axis is not None and eqn.outputs[0].shape[axis] == group.size else None
         if all(own is FREE for own in axes):
-            if wanted is None and eqn.name not in ("scan", "while", "cond"):
+            if target is None and eqn.name not in ("scan", "while", "cond"):
                 return False
             if eqn.name in ("while", "cond") or (eqn.name == "scan" and eqn.params["num_carry"]):
                 found = self._carried(eqn)
@@ -179,7 +179,7 @@ class _Planner:
                 axes[found[0]] = found[1]
         mark = len(rows.eqns), len(group.inputs), dict(rows.copies)
         try:
-            rows.add(eqn, wanted, axes)
+            rows.add(eqn, target, axes)
         except UnmappableError:
             del rows.eqns[mark[0] :], group.inputs[mark[1] :]
             rows.copies = mark[2]

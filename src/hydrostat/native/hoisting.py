@@ -1,7 +1,7 @@
 """What is the same in every turn of a loop is computed before it.
 
 Of the body of a loop those equations are moved out that depend only on what the loop does not change: geometry and
-material of the arms, what acts during a step. Inner loops come first, so that equations go out as far as they can.
+material of the arms, the loads of a step. Inner loops come first, so that equations go out as far as they can.
 """
 
 from hydrostat.native.program import Block, Const, Eqn, Var
@@ -20,7 +20,7 @@ def hoisted(block: Block) -> Block:
 
 
 def split(block: Block, fixed: int) -> tuple[list[Eqn], Block]:
-    """The equations that depend on the first inputs only, so many, and the block of all others."""
+    """The equations that depend on a number of first inputs only, and the block of all others."""
     known = {id(var) for var in block.inputs[:fixed]}
     early, late = _parted(block.eqns, known)
     return early, Block(block.inputs, late, block.outputs)
@@ -46,14 +46,14 @@ def _hoisted(eqn: Eqn) -> tuple[list[Eqn], Eqn]:
     return [], Eqn(eqn.name, eqn.inputs, eqn.outputs, eqn.params, blocks)
 
 
-def _out_of(body: Block, which: range, given: list, place: int) -> tuple[Block, list[Eqn], list[Var]]:
+def _out_of(body: Block, which: range, atoms: list, place: int) -> tuple[Block, list[Eqn], list[Var]]:
     """A body without what does not change, the equations of that, and what they hand to the body."""
     known = {id(body.inputs[i]) for i in which}
     early, late = _parted(body.eqns, known)
     if not early:
         return body, [], []
     # In the block around, the inputs have other names.
-    names = {id(body.inputs[i]): atom for i, atom in zip(which, given, strict=True)}
+    names = {id(body.inputs[i]): atom for i, atom in zip(which, atoms, strict=True)}
     made = {id(var): var for eqn in early for var in eqn.outputs}
     moved = []
     for eqn in early:

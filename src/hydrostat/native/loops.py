@@ -15,7 +15,7 @@ from hydrostat.native.table import Table
 from hydrostat.native.values import Mem, kind_of, known
 
 FEW = 40
-"""Arrays of so many entries are carried in places of their own."""
+"""Largest size of arrays that are carried in places of their own."""
 LIGHT = 60
 """A body of so few equations may be written out for every turn."""
 
@@ -141,9 +141,9 @@ class Loops(Storage):
         e, p = self.e, eqn.params
         nt, nb = p["cond_nconsts"], p["body_nconsts"]
         test, body = eqn.blocks
-        given = [self.read(atom) for atom in eqn.inputs]
-        of_test, of_body, init = given[:nt], given[nt : nt + nb], given[nt + nb :]
-        vecs, _ = self._varying_while(eqn, [self.varies(value) for value in given])
+        operands = [self.read(atom) for atom in eqn.inputs]
+        of_test, of_body, init = operands[:nt], operands[nt : nt + nb], operands[nt + nb :]
+        vecs, _ = self._varying_while(eqn, [self.varies(value) for value in operands])
         kinds = [kind_of(var.dtype) for var in eqn.outputs]
         homes = [self.home(v.shape, k, vec) for v, k, vec in zip(eqn.outputs, kinds, vecs, strict=True)]
         self.bring_home(homes, init, kinds, vecs, [True] * len(homes))
@@ -203,11 +203,11 @@ class Loops(Storage):
         (body,) = eqn.blocks
         if (n <= 2 and weight(body) <= LIGHT) or n <= 1:
             return self._unrolled(eqn, [self.read(atom) for atom in eqn.inputs])
-        given = [self.read(atom, table=i >= consts + carried) for i, atom in enumerate(eqn.inputs)]
-        fixed, init, rows = given[:consts], given[consts : consts + carried], given[consts + carried :]
+        operands = [self.read(atom, table=i >= consts + carried) for i, atom in enumerate(eqn.inputs)]
+        fixed, init, rows = operands[:consts], operands[consts : consts + carried], operands[consts + carried :]
         rows = [v if isinstance(v, Table) and 0 in v.axes else self.spilled(v, kind_of(atom.dtype))
                 for v, atom in zip(rows, eqn.inputs[consts + carried :], strict=True)]  # fmt: skip
-        flags = self._varying(eqn, [self.varies(value) for value in given])
+        flags = self._varying(eqn, [self.varies(value) for value in operands])
         vecs = flags[:carried]
         kinds = [kind_of(var.dtype) for var in eqn.outputs[:carried]]
         homes = [self.home(v.shape, k, vec) for v, k, vec in zip(eqn.outputs[:carried], kinds, vecs, strict=True)]
@@ -224,10 +224,10 @@ class Loops(Storage):
         last = [self.from_home(home, kind, vec) for home, kind, vec in zip(homes, kinds, vecs, strict=True)]
         return [*last, *results]
 
-    def _unrolled(self, eqn: Eqn, given: list):
+    def _unrolled(self, eqn: Eqn, operands: list):
         p = eqn.params
         n, consts, carried = p["length"], p["num_consts"], p["num_carry"]
-        fixed, carry, rows = given[:consts], given[consts : consts + carried], given[consts + carried :]
+        fixed, carry, rows = operands[:consts], operands[consts : consts + carried], operands[consts + carried :]
         turns = []
         for i in range(n - 1, -1, -1) if p["reverse"] else range(n):
             out = self.call(eqn.blocks[0], [*fixed, *carry, *(self.at(row, 0, i) for row in rows)])
@@ -253,13 +253,13 @@ class Loops(Storage):
         e = self.e
         which = self.entries(self.read(eqn.inputs[0])).item()
         kind = kind_of(eqn.inputs[0].dtype)
-        given = [self.read(atom) for atom in eqn.inputs[1:]]
-        flags = [self.varies(value) for value in given]
+        operands = [self.read(atom) for atom in eqn.inputs[1:]]
+        flags = [self.varies(value) for value in operands]
         apart = not known(which) and which.vec
         each = [self.varying(block, flags) for block in eqn.blocks]
         vecs = [apart or any(some) for some in zip(*each, strict=True)]
         kinds = [kind_of(var.dtype) for var in eqn.outputs]
-        homes = [self._home_of(eqn, k, given, kind_, vec)
+        homes = [self._home_of(eqn, k, operands, kind_, vec)
                  for k, (kind_, vec) in enumerate(zip(kinds, vecs, strict=True))]  # fmt: skip
         count = len(eqn.blocks)
         after = e.label("joined")
@@ -277,7 +277,7 @@ class Loops(Storage):
             e.say(f"br i1 {e.text(test, 'i1', False)}, label %{inside}, label %{others}")
             e.begin(inside)
             e.scopes.append({})
-            values = self.call(block, given)
+            values = self.call(block, operands)
             self.bring_home(homes, values, kinds, vecs, [here if apart else True] * len(homes))
             e.scopes.pop()
             e.jump(others if apart else after)
@@ -288,11 +288,11 @@ class Loops(Storage):
         return [self._seen_anew(home) if isinstance(home, Mem) else self.from_places(home, kind_, vec)
                 for home, kind_, vec in zip(homes, kinds, vecs, strict=True)]  # fmt: skip
 
-    def _home_of(self, eqn: Eqn, k: int, given: list, kind: str, vec: bool):
+    def _home_of(self, eqn: Eqn, k: int, operands: list, kind: str, vec: bool):
         """Where a result of branches is kept: where a branch hands a carried array through, in its own place."""
         for block in eqn.blocks:
             for i, var in enumerate(block.inputs):
-                value = given[i]
+                value = operands[i]
                 if block.outputs[k] is not var or not isinstance(value, Mem) or value.buffer not in self.homes:
                     continue
                 atom = eqn.inputs[1 + i]

@@ -10,10 +10,10 @@ from hydrostat.native.chunks import chunked
 from hydrostat.native.program import Atom, Block, Const, Eqn, Var
 
 
-def without_axis(eqn: Eqn, axes: list[Axis], wanted: int | None, size: int) -> tuple[list[Axis], list[Axis], Eqn]:
+def without_axis(eqn: Eqn, axes: list[Axis], target: int | None, size: int) -> tuple[list[Axis], list[Axis], Eqn]:
     """The axes of the inputs, those of the outputs, and the equation of a single index (its inputs are the old ones).
 
-    **Arguments:** `axes`: of the inputs, FREE where it may be chosen; `wanted`: the axis of the first output, where no
+    **Arguments:** `axes`: of the inputs, FREE where it may be chosen; `target`: the axis of the first output, where no
     input has one; `size`: of the axis.
     """
     if any(isinstance(axis, Chunk) for axis in axes):
@@ -22,7 +22,7 @@ def without_axis(eqn: Eqn, axes: list[Axis], wanted: int | None, size: int) -> t
         rule = _LOOPS.get(eqn.name) or RULES.get(eqn.name)
         if rule is None:
             raise UnmappableError(eqn.name)
-        ins, outs, params, blocks = rule(eqn, axes, wanted, size)
+        ins, outs, params, blocks = rule(eqn, axes, target, size)
     for atom, axis in zip(eqn.inputs, ins, strict=True):
         if isinstance(axis, int) and atom.shape[axis] != size:
             raise UnmappableError("another size")
@@ -32,12 +32,12 @@ def without_axis(eqn: Eqn, axes: list[Axis], wanted: int | None, size: int) -> t
     return ins, outs, Eqn(eqn.name, eqn.inputs, outputs, params, blocks)
 
 
-def _scan(eqn, axes, wanted, size):
+def _scan(eqn, axes, target, size):
     p = eqn.params
     consts, carry = p["num_consts"], p["num_carry"]
     if not carry and not any(axes[i] not in (FREE, None) for i in range(consts)):
         own = fixed(axes)
-        if (not own and wanted == 0) or (own and all(axis == 0 for axis in own)):
+        if (not own and target == 0) or (own and all(axis == 0 for axis in own)):
             # Every turn by itself.
             if p["length"] != size:
                 raise UnmappableError("another length")
@@ -63,10 +63,10 @@ def _loop_axes(block, inner, into, out, size) -> tuple[Block, list, list]:
     inner = list(inner)
     places = list(zip(range(*into.indices(len(inner))), range(*out.indices(len(block.outputs))), strict=True))
     for _ in range(len(inner) + 2):
-        wanted: list = [None] * len(block.outputs)
+        target: list = [None] * len(block.outputs)
         for a, b in places:
-            wanted[b] = inner[a]
-        found, wished, outer = block_without_axis(block, inner, size, wanted)
+            target[b] = inner[a]
+        found, wished, outer = block_without_axis(block, inner, size, target)
         if wished is not None:
             index, axis = wished
             inner[index] = axis
@@ -82,7 +82,7 @@ def _loop_axes(block, inner, into, out, size) -> tuple[Block, list, list]:
     raise UnmappableError("no end of axes")
 
 
-def _while(eqn, axes, wanted, size):
+def _while(eqn, axes, target, size):
     if not fixed(axes):
         raise UnmappableError("no axis")
     nt, nb = eqn.params["cond_nconsts"], eqn.params["body_nconsts"]
@@ -108,7 +108,7 @@ def _while(eqn, axes, wanted, size):
     return _some([*of_test, *of_body]), of_body[nb:], eqn.params, [test_block, body_block]
 
 
-def _cond(eqn, axes, wanted, size):
+def _cond(eqn, axes, target, size):
     if axes[0] not in (FREE, None) or not fixed(axes):
         raise UnmappableError("no axis")
     ins = [None if axis is FREE else axis for axis in axes[1:]]
@@ -157,11 +157,11 @@ class Rows:
         """The axis that a value has, None for none."""
         return None if isinstance(atom, Const) else self.inner.get(id(atom), (atom, None))[1]
 
-    def add(self, eqn: Eqn, wanted: int | None = None, axes: list | None = None) -> None:
+    def add(self, eqn: Eqn, target: int | None = None, axes: list | None = None) -> None:
         """One more equation, of a single index."""
         axes = [FREE if self.axis(atom) is None else self.axis(atom) for atom in eqn.inputs] if axes is None else axes
         copy = Eqn(eqn.name, list(eqn.inputs), eqn.outputs, eqn.params, eqn.blocks)
-        ins, outs, new = without_axis(copy, axes, wanted, self.size)
+        ins, outs, new = without_axis(copy, axes, target, self.size)
         new.inputs = [self.at(atom, axis) for atom, axis in zip(copy.inputs, ins, strict=True)]
         if any(axis is None for axis in outs):
             raise UnmappableError("the same for all")
@@ -255,10 +255,10 @@ class _WishError(Exception):
     """An input of a block has to have an axis."""
 
 
-def block_without_axis(block: Block, axes: list, size: int, wanted: list | None = None) -> Any:
+def block_without_axis(block: Block, axes: list, size: int, target: list | None = None) -> Any:
     """The block of a single index; or which input would have to have which axis; and the axes of its outputs.
 
-    **Arguments:** `wanted`: axes that outputs shall have; None for those that they have by themselves.
+    **Arguments:** `target`: axes that outputs must have; None for those that they have by themselves.
     """
     index = {id(var): i for i, var in enumerate(block.inputs)}
 
@@ -285,7 +285,7 @@ def block_without_axis(block: Block, axes: list, size: int, wanted: list | None 
             else:
                 rows.add(eqn)
         outs = []
-        for atom, axis in zip(block.outputs, wanted or [None] * len(block.outputs), strict=True):
+        for atom, axis in zip(block.outputs, target or [None] * len(block.outputs), strict=True):
             own = rows.axis(atom) if axis is None else axis
             outs.append((rows.at(atom, own), own))
     except _WishError as wish:

@@ -66,7 +66,7 @@ class Packing:
         return [field.of(memory) for field in self.fields]
 
     def said(self) -> dict[str, Any]:
-        """As plain data."""
+        """The packing as plain data."""
         return {"fields": [asdict(field) for field in self.fields], "bytes": self.bytes}
 
     @staticmethod

@@ -10,7 +10,7 @@ from hydrostat.native.shaping import Shaping
 from hydrostat.native.values import kind_of, known
 
 _MOST_PLACES = 200
-"""Of a place that is computed all that it may be are tried: so many at most."""
+"""Largest number of values of a computed index, all of which are tried."""
 
 
 class Scattering(Shaping):
@@ -34,8 +34,8 @@ class Scattering(Shaping):
                 sizes[d] = n
             both = zip(numbers.operand_batching_dims, numbers.scatter_indices_batching_dims, strict=True)
             fixed = {d: at[i] for d, i in both}
-            wanted = {d: indices[(*at, k)] for k, d in enumerate(numbers.scatter_dims_to_operand_dims)}
-            self._put_window(found, part.reshape(sizes), {**fixed, **wanted}, eqn, combine)
+            target = {d: indices[(*at, k)] for k, d in enumerate(numbers.scatter_dims_to_operand_dims)}
+            self._put_window(found, part.reshape(sizes), {**fixed, **target}, eqn, combine)
         return [found]
 
     def _put_window(self, found: np.ndarray, part: np.ndarray, starts: dict[int, Any], eqn: Eqn, combine) -> None:

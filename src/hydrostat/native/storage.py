@@ -18,13 +18,13 @@ from hydrostat.native.values import Entry, Mem, Val, bytes_of, kind_of, known
 Value = Any
 """An array: of entries where it is short, `Mem` where it is in memory, `Table` where some of it is known."""
 LONG = 13
-"""An axis of so many indices is worth a loop in any case: more than rows and columns of a segment's matrices."""
+"""Least size of any axis that is worth a loop: more than rows and columns of a segment's matrices."""
 LONG_FIRST = 7
-"""So is the first one of so many."""
+"""Least size of a first axis that is worth a loop."""
 SHORT = 64
-"""Constants of so many entries are written into the code."""
+"""Largest size of constants that are written into the code."""
 MOST = 2000
-"""Of so many entries at most operations are written out one by one."""
+"""Largest size of arrays whose operations are written out one by one."""
 
 
 @dataclass

@@ -12,7 +12,7 @@ from hydrostat.native.program import Eqn, NotLoweredError
 from hydrostat.native.values import Mem, kind_of
 
 UNROLLED = 64
-"""Sums of so many numbers are written out."""
+"""Largest size of sums that are written out."""
 
 
 @dataclass

@@ -14,7 +14,7 @@ from hydrostat.native.program import NotLoweredError
 
 FLAGS = "nsz arcp contract"
 MOST_PARTS = 24
-"""Products and sums of so many parts are recognised in any order."""
+"""Largest number of parts of products and sums that are recognised in any order."""
 
 _TYPES = {"float64": "double", "float32": "float", "int64": "i64", "uint64": "i64", "int32": "i32", "uint32": "i32",
           "bool": "i1", "int16": "i16", "uint16": "i16", "int8": "i8", "uint8": "i8"}  # fmt: skip

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from hydrostat.results.configurations import along_bends, along_configurations, replay_with_tendons, tendon_lines
     from hydrostat.results.contacts import ShapeContact, shape_contacts
+    from hydrostat.results.deliveries import Delivery, gaps_to_arms
     from hydrostat.results.digest import BALANCE, Digest
     from hydrostat.results.equilibria import load_path, mode_swing
     from hydrostat.results.obstacle_rows import ObstacleContact, contact_fractions, obstacle_contact
@@ -45,6 +46,7 @@ __all__ = [
     "BALANCE",
     "BendWave",
     "Coordinate",
+    "Delivery",
     "Digest",
     "ObstacleContact",
     "PlatformMotion",
@@ -64,6 +66,7 @@ __all__ = [
     "contact_fractions",
     "drawing",
     "figures",
+    "gaps_to_arms",
     "goal_tracking",
     "load",
     "load_path",
@@ -100,6 +103,7 @@ _MODULES = (
 _LATER = {
     "BALANCE": "digest",
     "BendWave": "travelling_bend",
+    "Delivery": "deliveries",
     "Digest": "digest",
     "ObstacleContact": "obstacle_rows",
     "PlatformMotion": "platform_rows",
@@ -112,6 +116,7 @@ _LATER = {
     "bend_wave": "travelling_bend",
     "body_tubes": "replaying",
     "contact_fractions": "obstacle_rows",
+    "gaps_to_arms": "deliveries",
     "goal_tracking": "tip_tracking",
     "load_path": "equilibria",
     "mode_swing": "equilibria",

@@ -17,13 +17,13 @@ class ShapeContact(NamedTuple):
     """Contact of all arms with each shape of `Obstacles`."""
 
     position: Float[Array, "nodes 3"]
-    """Of the nodes that can touch, arm after arm [m]."""
+    """Positions of the nodes that can touch, arm after arm [m]."""
     radius: Float[Array, " nodes"]
-    """Of the arm there [m]."""
+    """Radius of the arm at each node [m]."""
     force: Float[Array, "shapes nodes"]
-    """Of each shape on each node [N]."""
+    """Contact force of each shape on each node [N]."""
     depth: Float[Array, "shapes nodes"]
-    """Of penetration, over the local radius; negative while apart."""
+    """Depth of penetration over the local radius; negative while apart."""
 
 
 def shape_contacts(system: System, row: Row) -> ShapeContact:

@@ -262,3 +262,18 @@ def _half_plane(point: np.ndarray, normal: np.ndarray) -> np.ndarray | None:
         return None
     along = np.array([-normal[1], normal[0]])
     return point + 10.0 * np.stack([along, -along, -along - normal, along - normal])
+
+
+__all__ = [
+    "ABOVE",
+    "FRONT",
+    "SIDE",
+    "Scene",
+    "box_corners",
+    "draw_above",
+    "draw_arm_side",
+    "draw_side",
+    "draw_view",
+    "hull",
+    "scene_of",
+]

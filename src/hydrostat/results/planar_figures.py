@@ -120,7 +120,7 @@ class ShownArm:
     q: np.ndarray
     """Coordinates, row by row (m, n, k)."""
     tip_mass: float | np.ndarray = field(default=0.0)
-    """Of a weight at the tip, constant or row by row [kg]."""
+    """Mass of a weight at the tip, constant or row by row [kg]."""
 
 
 def replay_side_by_side(

@@ -97,11 +97,11 @@ class Trajectory(eqx.Module):
     def of_states(system: System, state: State, control: Control | None = None) -> "Trajectory":
         """States that were not stepped, such as equilibria under a growing load, as rows; a single state as one row."""
         state = jax.tree.map(jnp.asarray, state)
-        given = Control() if control is None else control
+        held = Control() if control is None else control
         if not state.time.ndim:
-            state, given = jax.tree.map(lambda y: y[None], (state, given))
+            state, held = jax.tree.map(lambda y: y[None], (state, held))
         rows = state.time.shape[0]
-        return Trajectory(system, state, given, (), jnp.ones(rows, bool), jnp.zeros(rows, int))
+        return Trajectory(system, state, held, (), jnp.ones(rows, bool), jnp.zeros(rows, int))
 
     @staticmethod
     def joined(parts: "Sequence[Trajectory]") -> "Trajectory":

@@ -15,13 +15,13 @@ class BendWave(NamedTuple):
     """The course of a bend along an arm, by rows from its start on."""
 
     time: np.ndarray
-    """Since the start [s]."""
+    """Time since the start [s]."""
     place: np.ndarray
-    """Of the bend along the arm, 0 at the base and 1 at the tip."""
+    """Place of the bend along the arm, 0 at the base and 1 at the tip."""
     point: np.ndarray
     """Where the bend is in the world (rows, 3) [m]."""
     speed: np.ndarray
-    """Of that point [m/s]."""
+    """Speed of the point of the bend [m/s]."""
     tip: np.ndarray
     """Where the tip is (rows, 3) [m]."""
     reach: np.ndarray
@@ -66,7 +66,7 @@ def _place(recorded, scale: np.ndarray, azimuth: float, times: np.ndarray) -> np
 
 
 def _courses(recorded, place: np.ndarray) -> Iterator[tuple]:
-    """Of pieces of rows: the point of the bend, the tip, its distance from the base, and the length of the arm."""
+    """For pieces of rows, the point of the bend, the tip, its distance from the base, and the length of the arm."""
     base = recorded["plate_position"][0, 0].values
     for rows, piece in _pieces(recorded):
         points = piece["plate_position"].values

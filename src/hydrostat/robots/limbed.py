@@ -144,15 +144,15 @@ class RingSpec:
     """Equal limbs, evenly around the z axis of their body: the first one in the plane of x and z, on the side of +x."""
 
     count: int
-    """How many."""
+    """Number of limbs."""
     ring_radius: float
-    """Of the circle of their bases [m]."""
+    """Radius of the circle of the limbs' bases [m]."""
     height: float = 0.0
-    """Of that circle's plane along the body's z [m]."""
+    """Position of that circle's plane along the body's z [m]."""
     pitch_deg: float = 0.0
-    """By how much limbs point from straight outwards towards the body's -z [deg]; -90: along its z."""
+    """Angle of the limbs from straight outwards towards the body's -z [deg]; -90: along its z."""
     name: str = "arm"
-    """Of each limb, its number from 1 behind it."""
+    """Name of each limb; its number, from 1, is added."""
     role: str = "tool"
     most_bend_deg: float = 90.0
     length_range: tuple[float, ...] = (0.5, 2.0)
@@ -241,3 +241,4 @@ class LimbedSpec:
 
 
 AnySpec: TypeAlias = RobotSpec | LimbedSpec
+"""The specification of a single arm, or of a body with limbs."""

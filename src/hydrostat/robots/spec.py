@@ -21,6 +21,7 @@ from hydrostat.robots.actuator_specs import (
 
 # The order is that of a twist; segments/strain.py says what each means.
 MODES = ("bend_x", "bend_y", "twist", "shear_x", "shear_y", "stretch")
+"""Names of the strains that a segment may have."""
 
 # As in `actuator_specs`: outside these bounds a number is a slip of the pen.
 _INERTIA = {"least": 0.0, "most": 1e6}  # kg m^2

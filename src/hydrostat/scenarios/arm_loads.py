@@ -29,7 +29,7 @@ class Loaded:
     system: hs.System
     ball: hs.Ball | None
     segment: int
-    """That holds the load, counted from 1."""
+    """Segment that holds the load, counted from 1."""
 
     @property
     def count(self) -> int:

@@ -1,38 +1,23 @@
-"""arm-reach-target: the octopus arm reaches for points in a current, with muscles of wrong gains, by what it feels."""
+"""arm-reach-target: the octopus arm reaches for points in a current, with muscles of wrong gains, by proprioception."""
 
 from pathlib import Path
 
 import jax.numpy as jnp
 import numpy as np
 
+import hydrostat as hs
+from hydrostat.control import KnownArm, distance_left, targets_before
 from hydrostat.control.commands import Anatomy, ReachTo
-from hydrostat.control.feedback import KnownArm, shape_to_point
 from hydrostat.errors import InputError
-from hydrostat.mechanics import kinematics
-from hydrostat.results import Trajectory, TrajectoryRecorder, figures
-from hydrostat.results.drawing import ABOVE, FRONT, Scene, draw_arm_side
+from hydrostat.results import TrajectoryRecorder, drawing, figures, measures, panels
 from hydrostat.scenarios.arm import arm_system, known_arm
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.own_targets import arm_targets
-from hydrostat.sensing import Sensor, Sensors
-from hydrostat.simulation.simulate import Run as Simulation
-from hydrostat.system import System
+from hydrostat.simulation import Simulation
 
 _CLOSE = 5e-3  # m from a target that counts as there
 _DECIDES = 5e-3  # s from one decision to the next, assumed
 _BELIEVED = np.deg2rad(0.05)  # noise of the shape that is left after it has been averaged
-
-
-def targets(system: System, count: int, seed: int, near: float, far: float) -> np.ndarray:
-    """Points drawn evenly from the half shell before an arm (count, 3) [m]; distances in arm lengths."""
-    rng = np.random.default_rng(seed)
-    directions = rng.normal(size=(count, 3))
-    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    arm = system.robot.arm
-    ahead = directions @ np.asarray(arm.T_world_base.rotation)[:, 2]
-    directions = np.where(ahead[:, None] < 0.0, -directions, directions)
-    distances = rng.uniform(near**3, far**3, count) ** (1.0 / 3.0)
-    return np.asarray(arm.T_world_base.position) + float(arm.length) * distances[:, None] * directions
 
 
 def reach_target(run: Run) -> Outcome:
@@ -45,12 +30,14 @@ def reach_target(run: Run) -> Outcome:
             f"`move_seconds` must be below `seconds` = {settings.seconds:g} s; got {settings.move_seconds:g}"
         )
     system, known = arm_system(run, current=settings.current_m_s), known_arm(run)
-    points = _own(run, known) if settings.target_mm else _drawn(run, system)
+    arm = system.robot.arm
+    drawn = () if settings.target_mm else (arm, settings.targets, run.seed, settings.near, settings.far)
+    points = targets_before(*drawn) if drawn else _own(run, known)
     errors, first = [], None
-    drawn = zip(points, _gains(run, system, len(points)), _sensors(run, len(points)), strict=True)
-    for i, (point, gains, sensors) in enumerate(drawn):
+    runs = zip(points, _gains(run, system, len(points)), _sensors(run, len(points)), strict=True)
+    for i, (point, gains, sensors) in enumerate(runs):
         command = ReachTo(point, settings.move_seconds, period=_DECIDES, smoothing=_smoothing(settings), known=known)
-        own = System(system.robot, system.surroundings, muscle_gains=gains)
+        own = hs.System(system.robot, system.surroundings, muscle_gains=gains)
         # The first plan compiles; all others are part of the work.
         with run.timed() if i else run.compiling("planning"):
             simulation = Simulation(own, command, 1e-3 * settings.dt_ms, sensors=sensors)
@@ -59,17 +46,15 @@ def reach_target(run: Run) -> Outcome:
         first = rows if first is None else first
     assert first is not None
     distance, times = np.array(errors), np.asarray(first.time)
-    # Near the target from then on until the end.
-    last_far = np.array([np.flatnonzero(row > _CLOSE)[-1] if (row > _CLOSE).any() else -1 for row in distance])
-    reached = last_far < distance.shape[1] - 1
-    arrival = times[np.minimum(last_far + 1, len(times) - 1)]
+    arrived = [measures.stays_from(row <= _CLOSE) for row in distance]
+    arrival = [times[row] for row in arrived if row is not None]
     metrics = {
-        "success_rate": float(reached.mean()),
+        "success_rate": len(arrival) / len(points),
         "targets": len(points),
         "error_median_mm": 1e3 * float(np.median(distance[:, -1])),
         "error_95_percent_mm": 1e3 * float(np.quantile(distance[:, -1], 0.95)),
         "error_max_mm": 1e3 * float(distance[:, -1].max()),
-        "arrival_median_s": float(np.median(arrival[reached])) if reached.any() else None,
+        "arrival_median_s": float(np.median(arrival)) if arrival else None,
         "activation_max": float(np.max(first.activation)),
     }
     title = f"arm-reach-target: {run.robot.name}, {len(points)} target{'s' if len(points) > 1 else ''}"
@@ -83,19 +68,12 @@ def reach_target(run: Run) -> Outcome:
     )
 
 
-def _drawn(run: Run, system: System) -> np.ndarray:
-    """The targets that are drawn (count, 3) [m]."""
-    settings = run.settings
-    return targets(system, settings.targets, run.seed, settings.near, settings.far)
-
-
 def _own(run: Run, known: KnownArm) -> np.ndarray:
     """The user's targets (count, 3) [m]; one to which no shape of the arm is found is refused."""
-    points, arm = arm_targets(run.robot, run.settings), known.arm.arm
+    points = arm_targets(run.robot, run.settings)
     for number, point in enumerate(points, 1):
         with run.compiling("planning"):
-            tip = kinematics.tip_pose(arm, shape_to_point(arm, jnp.asarray(point))).position
-        away = float(np.linalg.norm(np.asarray(tip) - point))
+            away = distance_left(known.arm.arm, point)
         if not away <= _CLOSE:
             raise InputError(
                 f"target {number} of `target_mm` is out of reach: no shape of {run.robot.name} was found whose tip is "
@@ -104,7 +82,7 @@ def _own(run: Run, known: KnownArm) -> np.ndarray:
     return points
 
 
-def _gains(run: Run, system: System, count: int) -> np.ndarray:
+def _gains(run: Run, system: hs.System, count: int) -> np.ndarray:
     """The gains of all muscles, others for each target."""
     anatomy = Anatomy.of(system.robot)
     rng = np.random.default_rng([run.seed, 1])
@@ -115,26 +93,26 @@ def _gains(run: Run, system: System, count: int) -> np.ndarray:
 def _smoothing(settings) -> float:
     """The time over which the sense of shape is averaged [s]; noise becomes smaller by sqrt(sample time / 2 T)."""
     sampled = max(_DECIDES, 1.0 / settings.proprioception_rate_hz if settings.proprioception_rate_hz else 0.0)
-    wanted = 0.5 * sampled * (np.deg2rad(settings.proprioception_noise_deg) / _BELIEVED) ** 2
-    return min(wanted, settings.seconds)
+    averaged = 0.5 * sampled * (np.deg2rad(settings.proprioception_noise_deg) / _BELIEVED) ** 2
+    return min(averaged, settings.seconds)
 
 
-def _sensors(run: Run, count: int) -> list[Sensors]:
+def _sensors(run: Run, count: int) -> list[hs.Sensors]:
     """The sense of shape, with other random numbers for each target."""
     settings = run.settings
-    shape = Sensor(
+    shape = hs.Sensor(
         noise=np.deg2rad(settings.proprioception_noise_deg),
         rate=settings.proprioception_rate_hz or None,
         delay=settings.proprioception_delay_s,
     )
     seeds = np.random.default_rng([run.seed, 2]).integers(2**31, size=count)
-    return [Sensors(proprioception=shape, seed=jnp.asarray(seed)) for seed in seeds]
+    return [hs.Sensors(proprioception=shape, seed=jnp.asarray(seed)) for seed in seeds]
 
 
-def _reached(run: Run, simulation: Simulation, seconds: float, index: int, count: int) -> Trajectory:
+def _reached(run: Run, simulation: Simulation, seconds: float, index: int, count: int) -> hs.Trajectory:
     """The motion towards one target; the first one compiles for all, and is recorded."""
 
-    def motion(on_rows=None) -> Trajectory:
+    def motion(on_rows=None) -> hs.Trajectory:
         with run.timed():
             return simulation(
                 seconds, on_rows=on_rows, on_progress=lambda done: run.progress("moving", (index + done) / count)
@@ -149,30 +127,18 @@ def _reached(run: Run, simulation: Simulation, seconds: float, index: int, count
         return motion(recorder.append)
 
 
-def _draw(path: Path, first: Trajectory, points: np.ndarray, distance: np.ndarray, title: str) -> None:
-    """The first reach, the targets, and how far the tips were from them."""
-    figure = figures.new_figure(13.0, 6.0)
-    figure.suptitle(title, x=0.01, ha="left", fontsize=11)
-    grid = figure.add_gridspec(2, 2)
+def _draw(path: Path, first: hs.Trajectory, points: np.ndarray, distance: np.ndarray, title: str) -> None:
+    """The first reach, the targets, and the distances of the tips from them."""
+    figure, grid = panels.new_panels(title, 2, 2, (13.0, 6.0))
     good = distance[:, -1] <= _CLOSE
-    scene = Scene.of(first, np.linspace(0, len(first) - 1, 6).round().astype(int))
-    for i, (plane, label) in enumerate(((FRONT, "z [mm]"), (ABOVE, "y [mm]"))):
+    for i, plane in enumerate((drawing.FRONT, drawing.ABOVE)):
         axes = figure.add_subplot(grid[i, 0])
-        for row, time in enumerate(scene.time):
-            draw_arm_side(axes, scene, row, plane, alpha=0.3 + 0.7 * time / scene.time[-1])
+        panels.draw_snapshots(axes, first, 6, plane, "targets, and the reach for the first (+)")
         for chosen, color in ((good, "#28666e"), (~good, "#c8553d")):
-            axes.plot(*(1e3 * points[chosen][:, list(plane)].T), ".", color=color, markersize=4)
-        axes.plot(*(1e3 * points[0][list(plane)]), "+", color="black", markersize=10)
-        axes.set_aspect("equal")
-        figures.style_axes(axes, "targets, and the reach for the first (+)", "x [mm]", label)
+            panels.mark_points(axes, points[chosen], plane, ".", color=color, markersize=4)
+        panels.mark_points(axes, points[:1], plane, "+", color="black", markersize=10)
     axes = figure.add_subplot(grid[:, 1])
-    axes.semilogy(
-        first.time,
-        1e3 * np.maximum(distance.T, 1e-6),
-        color="#28666e",
-        alpha=0.3 if len(points) > 9 else 1.0,
-        linewidth=0.8,
-    )
-    axes.axhline(1e3 * _CLOSE, color="#c8553d", linewidth=1.0)
-    figures.style_axes(axes, "distance of the tip from its target", "time [s]", "[mm]")
+    curves, options = {"": 1e3 * distance.T}, {"log": True, "floor": 1e-3, "width": 0.8}
+    panels.draw_curves(axes, first.time, curves, "distance of the tip from its target", "[mm]", **options)
+    panels.draw_level(axes, 1e3 * _CLOSE)
     figures.save(figure, path)

@@ -1,42 +1,21 @@
 """octopus-forage: an octopus crawls to its prey, takes it with one arm and brings it to its mouth."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from hydrostat import Ball, ContactLaw
 from hydrostat.control.gaits import Forage
 from hydrostat.errors import InputError
-from hydrostat.lie import SE3
-from hydrostat.results import Trajectory, drawing, figures
+from hydrostat.results import Delivery, drawing, figures, gaps_to_arms
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.octopus import move, octopus, row_steps
 from hydrostat.scenarios.own_targets import prey_places
-from hydrostat.surroundings import Ball, ContactLaw
-from hydrostat.system import System
 
 _SHELL = ContactLaw(stiffness=200.0, damping=5.0, friction=0.5, slip_speed=0.01, onset=3e-4)
-"""The prey's, against arms and the ground; all assumed."""
+"""Contact law of the prey, against arms and the ground; all numbers are assumed."""
 _DELIVERED = 0.03
-"""From the mouth where prey is delivered [m]."""
-
-
-@dataclass(frozen=True)
-class Delivery:
-    """How one hunt went."""
-
-    hunt: Trajectory
-    start: np.ndarray
-    """Where the prey lay."""
-    distance: np.ndarray
-    """From its surface to the mouth (rows,) [m]."""
-    held: np.ndarray
-    """Whether an arm holds it (rows,)."""
-
-    @property
-    def delivered(self) -> bool:
-        """Whether it is held at the mouth in the end."""
-        return bool(self.held[-1] and self.distance[-1] < _DELIVERED)
+"""Largest distance from the mouth of prey that is delivered [m]."""
 
 
 def forage(run: Run) -> Outcome:
@@ -53,18 +32,21 @@ def forage(run: Run) -> Outcome:
         share = (index / len(places), (index + 1) / len(places))
         animal = octopus(run, parts=[_prey(settings, place)])
         if settings.target_mm:
-            _check_clear(animal.system, index + 1)
+            for name, gap in gaps_to_arms(animal.system).items():
+                if gap < 0.0:
+                    clear = f"prey {index + 1} of `target_mm` must start clear of the arms"
+                    raise InputError(f"{clear}; it reaches {-1e3 * gap:.3g} mm into {name}")
         controller = Forage(failed_suckers=animal.failed_suckers)
         stroke = controller.stroke(animal.system)
         strokes = int(np.ceil(1.3 * farthest / float(stroke.length))) + 3
         seconds = strokes * float(stroke.duration) + controller.fetch_seconds
         hunt = move(run, animal, controller, seconds, every=every, share=share, record=index == 0)
-        hunts.append(_delivery(hunt, place))
+        hunts.append(Delivery.of(hunt))
         depths.append(np.max(hunt.ground_depth))
         overlaps.append(max(np.max(hunt.object_overlap), np.max(hunt.body_overlap), 0.0))
     assert animal is not None
     metrics = {
-        "delivered_rate": float(np.mean([one.delivered for one in hunts])),
+        "delivered_rate": float(np.mean([one.delivered(_DELIVERED) for one in hunts])),
         "taken_rate": float(np.mean([one.held.any() for one in hunts])),
         "mouth_distance_mm": [1e3 * float(one.distance[-1]) for one in hunts],
         "arrival_s": [_first(one.hunt.memory.there, one.hunt.time) for one in hunts],
@@ -72,7 +54,7 @@ def forage(run: Run) -> Outcome:
         "penetration_max_radii": float(max(depths)),
         "overlap_max_radii": float(max(overlaps)),
     }
-    title = f"octopus-forage: {sum(one.delivered for one in hunts)} of {len(hunts)} prey delivered"
+    title = f"octopus-forage: {sum(one.delivered(_DELIVERED) for one in hunts)} of {len(hunts)} prey delivered"
     return Outcome(
         metrics,
         figure=lambda path: _draw(path, hunts, title),
@@ -85,7 +67,7 @@ def forage(run: Run) -> Outcome:
 
 
 def _prey(settings, place) -> Ball:
-    """What settings say there is to find, somewhere."""
+    """The prey of the settings, at a place."""
     return Ball.of_density(1e-3 * settings.prey_g, settings.prey_density, place, law=_SHELL, squeezed=True)
 
 
@@ -107,43 +89,8 @@ def _own_places(run: Run) -> list[np.ndarray]:
     return [np.array([*place, radius]) for place in prey_places(run.limbed, run.settings)]
 
 
-def _check_clear(system: System, number: int) -> None:
-    """Refuse prey that would start within an arm; arms start straight."""
-    prey, robot = system.part(Ball), system.robot
-    assert prey is not None
-    assert isinstance(robot.mounts, SE3)
-    T_world_bases = robot.T_world_body @ robot.mounts
-    length, section = float(robot.arm.length), robot.arm.section
-    for name, base, axis in zip(
-        robot.names, np.asarray(T_world_bases.position), np.asarray(T_world_bases.rotation)[:, :, 2], strict=True
-    ):
-        gap = np.asarray(prey.position) - base
-        along = float(np.clip(gap @ axis, 0.0, length))
-        thick = np.interp(along / length, (0.0, 1.0), (float(section.radius_base[0]), float(section.radius_tip[-1])))
-        apart = float(np.linalg.norm(gap - along * axis)) - thick - float(prey.radius)
-        if apart < 0.0:
-            raise InputError(
-                f"prey {number} of `target_mm` must start clear of the arms; it reaches {-1e3 * apart:.3g} mm into "
-                f"{name}"
-            )
-
-
-def _delivery(hunt: Trajectory, start: np.ndarray) -> Delivery:
-    """What became of the prey."""
-    robot = hunt.system.robot
-    assert isinstance(robot.mounts, SE3)
-    mounts = np.asarray(robot.mounts.position)
-    pose, prey = hunt.body_pose, np.asarray(hunt.objects)[:, 0]
-    own = np.einsum("tji,tj->ti", np.asarray(pose.rotation), prey - np.asarray(pose.position))
-    # The mouth is the disc within the bases of the arms.
-    across, ring = np.linalg.norm(own[:, :2], axis=1), np.linalg.norm(mounts[0, :2])
-    centre = np.hypot(np.maximum(across - ring, 0.0), own[:, 2] - mounts[0, 2])
-    held = np.asarray(hunt.taken).max((1, 2)) > 0.0
-    return Delivery(hunt, start, centre - float(hunt.system.part(Ball).radius), held)
-
-
 def _first(flags, times) -> float | None:
-    """When something was so first."""
+    """The first time at which a condition holds; None where it never does."""
     flags = np.asarray(flags)
     return float(times[int(np.argmax(flags))]) if flags.any() else None
 
@@ -167,7 +114,7 @@ def _draw(path: Path, hunts: list[Delivery], title: str) -> None:
     figures.style_axes(axes, "from the prey to the mouth", "time [s]", "[mm]")
     axes = figure.add_subplot(grid[1, 2:])
     for one in hunts:
-        color = figures.COLORS[0 if one.delivered else 2]
+        color = figures.COLORS[0 if one.delivered(_DELIVERED) else 2]
         axes.plot(*(1e3 * np.asarray(one.hunt.body)[:, :2].T), color=color, linewidth=1.0)
         axes.plot(*(1e3 * one.start[:2]), "o", color=color, markersize=5)
     axes.set_aspect("equal")

@@ -1,11 +1,11 @@
-"""octopus-walk-path: an octopus crawls along waypoints, and looks before every stroke where it is."""
+"""octopus-walk-path: an octopus crawls along waypoints, and observes its pose before every stroke."""
 
 from pathlib import Path
 
 import numpy as np
 
+from hydrostat.control import read_points
 from hydrostat.control.gaits import Walk
-from hydrostat.control.paths import read_points
 from hydrostat.errors import InputError
 from hydrostat.results import Trajectory, drawing, figures
 from hydrostat.scenarios.base import Outcome, Run

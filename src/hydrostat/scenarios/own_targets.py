@@ -9,7 +9,7 @@ from hydrostat.robots import LimbedSpec, RobotSpec
 from hydrostat.scenarios.keys import Key
 
 NEAREST, FARTHEST = 0.1, 1.5
-"""Of targets of an arm, from its base, in arm lengths."""
+"""Distances of targets from the base of an arm, in arm lengths."""
 NEAREST_PREY, FARTHEST_PREY = 0.2, 10.0
 """From the body to where prey lies [m]."""
 

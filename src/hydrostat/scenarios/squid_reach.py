@@ -1,8 +1,8 @@
 """squid-reach: all four limbs at work in the sea, by their tendons alone.
 
 The grasper reaches over a bar among obstacles and wraps it; the palpation arm, drawn in by all its tendons, lets go
-until its tip measures the set force of a wall; the camera arm looks at the bar, and the light arm where the camera arm
-looks. `squid_reach_plan` has the things around and the controllers.
+until its tip measures the set force of a wall; the camera arm points at the bar, and the light arm where the camera arm
+points. `squid_reach_plan` has the things around and the controllers.
 """
 
 from itertools import combinations
@@ -61,7 +61,7 @@ def reach(run: Run) -> Outcome:
 
 
 def _aims(rows: dict[str, hs.Trajectory]) -> jax.Array:
-    """The points that the camera looks at over time (rows, 3) [m]."""
+    """The points that the camera points at over time (rows, 3) [m]."""
     return aim_points(rows["camera"].system.robot.arm, rows["camera"].q, LOOKED_AT)
 
 
@@ -117,7 +117,7 @@ def _record(run: Run, rows: dict[str, hs.Trajectory], contacts: dict[str, ShapeC
     for name, one in rows.items():
         columns[f"tension_{name}"] = (one.memory.tension, (f"{name}_tendon",), "N", "of its tendons")
     tips = np.stack([np.asarray(one.tip) for one in rows.values()], 1)
-    memory, light = rows["palpation"].memory, "angle from the light arm's axis to where the camera looks"
+    memory, light = rows["palpation"].memory, "angle from the light arm's axis to where the camera points"
     columns |= {
         "tip": (tips, ("limb", "axis"), "m", f"of {', '.join(LIMBS)}, in the world"),
         "press_force": (memory.force, (), "N", "of the wall on the palpation arm's tip"),

@@ -30,7 +30,7 @@ LIMBS = ("grasper", "palpation", "camera", "light")
 BAR = ((0.235, -0.005, -0.300), (0.235, 0.175, -0.300), 0.035)
 """The bar to grasp, across and below the limbs: its ends and its radius [m]. All places here are assumed."""
 LOOKED_AT = (0.235, 0.085, -0.300)
-"""The point of the bar that the camera looks at [m]."""
+"""The point of the bar that the camera points at [m]."""
 PRESSES = 4.0
 """When the palpation arm, at its place, begins to elongate [s]."""
 _OBSTACLES = (
@@ -49,7 +49,7 @@ _BEND_DAMPING, _STRETCH_DAMPING = 15.0, 1.0  # N s/m, of the motors
 _GAZE_RATE = 0.3  # 1/s
 _PRESS_RATE = 5.0  # 1/s, how fast an error of the force would fade if the limb yielded nowhere else
 _APPROACH_SPEED = 0.008  # m/s, at most, while the palpation arm elongates
-_REACHED, _WRAPPED, _LOOKING = 3.0, 7.0, 9.5  # s, when the grasper is over the bar and round it, the camera looks
+_REACHED, _WRAPPED, _LOOKING = 3.0, 7.0, 9.5  # s, when the grasper is over the bar and round it, the camera observes
 
 
 class Limb(NamedTuple):

@@ -98,7 +98,7 @@ ARM_SCENARIOS = (
               Key("swing_share", 0.4, "", "of the arm, from its base, that bends", above=0.0, most=1.0),
               Key("release_s", 0.6, "s", "after the swing began, when suckers let go", above=0.0, most=100.0),
               Key("seconds", 3.0, "s", "how long it is watched", above=0.5, most=600.0), *_LOAD_KEYS),
-    _muscular("reach-target", "the octopus arm reaches for points by what it feels, in a current and with noise",
+    _muscular("reach-target", "the octopus arm reaches for points by proprioception, in a current and with noise",
               "arm_target:reach_target", ARM_TARGETS,
               Key("targets", 100, "", "how many, drawn from the half shell before the arm", least=1, most=10_000),
               Key("near", 0.5, "", "least distance of targets, in arm lengths", above=0.1, most=1.5),
@@ -114,4 +114,4 @@ ARM_SCENARIOS = (
               Key("proprioception_delay_s", 0.0, "s", "how old its samples are when they arrive", least=0.0, most=10.0),
               _current(0.0, 0.05, 0.0), check_settings=arm_targets),
 )  # fmt: skip
-"""As `hydrostat list` shows them."""
+"""The scenarios in the order of `hydrostat list`."""

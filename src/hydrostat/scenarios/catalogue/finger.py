@@ -119,4 +119,4 @@ FINGER_SCENARIOS = (
         ),
     ),
 )  # fmt: skip
-"""As `hydrostat list` shows them."""
+"""The scenarios in the order of `hydrostat list`."""

@@ -35,14 +35,14 @@ OCTOPUS_SCENARIOS = (
             Key("strokes", 4, "", "how many strokes at most", least=1, most=1000),
             Key("distance_mm", 0.0, "mm", "how far; 0: as far as its strokes take it", least=0.0, most=1e5),
             Key("speed_mm_s", 0.0, "mm/s", "how fast; 0: as fast as it can", least=0.0, most=1e3),
-            Key("closed_loop", False, "", "whether it looks before each stroke where it is"),
+            Key("closed_loop", False, "", "whether the pose is observed before each stroke"),
             _SUCKERS,
             *ANIMAL_KEYS,
         ),
     ),
     Scenario(
         name="octopus-walk-path",
-        summary="an octopus crawls along waypoints, and looks before every stroke where it is",
+        summary="an octopus crawls along waypoints, and observes its pose before every stroke",
         robot="octopus",
         accepts=OCTOPUSES,
         check_robot=check_octopus,
@@ -52,11 +52,11 @@ OCTOPUS_SCENARIOS = (
             Key("path_file", "", "", "CSV with waypoints x, y or x, y, z in m; else a square"),
             Key("side_m", 1.0, "m", "side of the square", above=0.01, most=100.0),
             _GAIT,
-            Key("pose_noise_mm", 0.0, "mm", "error of each look at where it is", least=0.0, most=1e3),
-            Key("heading_noise_deg", 0.0, "deg", "error of each look at how it is turned", least=0.0, most=180.0),
-            Key("pose_rate_hz", 0.0, "Hz", "how often it looks; 0: at every step", least=0.0, most=1e5),
+            Key("pose_noise_mm", 0.0, "mm", "error of each observation of the position", least=0.0, most=1e3),
+            Key("heading_noise_deg", 0.0, "deg", "error of each observation of the heading", least=0.0, most=180.0),
+            Key("pose_rate_hz", 0.0, "Hz", "rate of its observations; 0: at every step", least=0.0, most=1e5),
             Key("pose_delay_s", 0.0, "s", "how old what it sees is", least=0.0, most=10.0),
-            Key("pose_dropout", 0.0, "", "share of looks that fail", least=0.0, most=0.99),
+            Key("pose_dropout", 0.0, "", "share of observations that fail", least=0.0, most=0.99),
             _SUCKERS,
             *ANIMAL_KEYS,
         ),
@@ -92,7 +92,7 @@ OCTOPUS_SCENARIOS = (
         keys=(
             Key("turn_deg", 90.0, "deg", "how far, to the left where positive", least=-720.0, most=720.0),
             Key("strokes", 14, "", "how many strokes at most", least=1, most=1000),
-            Key("closed_loop", True, "", "whether it looks before each stroke how far it is turned"),
+            Key("closed_loop", True, "", "whether the heading is observed before each stroke"),
             _SUCKERS,
             *ANIMAL_KEYS,
         ),
@@ -114,4 +114,4 @@ OCTOPUS_SCENARIOS = (
         ),
     ),
 )
-"""As `hydrostat list` shows them."""
+"""The scenarios in the order of `hydrostat list`."""

@@ -90,4 +90,4 @@ SWIMMING_SCENARIOS = (
         ),
     ),
 )
-"""As `hydrostat list` shows them."""
+"""The scenarios in the order of `hydrostat list`."""

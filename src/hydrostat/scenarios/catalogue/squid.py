@@ -57,7 +57,7 @@ SQUID_SCENARIOS = (
     ),
     Scenario(
         name="squid-reach",
-        summary="in the sea, by tendons: the grasper wraps a bar, one arm presses, one looks on, one shines there",
+        summary="in the sea, by tendons: the grasper wraps a bar, one arm presses, one observes, one shines there",
         robot="squid",
         accepts="the squid",
         check_robot=check_squid,

@@ -99,4 +99,4 @@ TENTACLE_SCENARIOS = (
         ),
     ),
 )  # fmt: skip
-"""As `hydrostat list` shows them."""
+"""The scenarios in the order of `hydrostat list`."""

@@ -1,0 +1,62 @@
+"""Prey on its way to an octopus' mouth: how far it is from there, and whether an arm holds it."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hydrostat.lie import SE3
+from hydrostat.mechanics.robot import Robot
+from hydrostat.surroundings.objects import Ball
+from hydrostat.system import System
+
+if TYPE_CHECKING:
+    from hydrostat.results.trajectory import Trajectory
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """One hunt: the motion, and the prey's distance from the mouth, by rows."""
+
+    hunt: "Trajectory"
+    start: np.ndarray
+    """Position of the prey at the start (3,) [m]."""
+    distance: np.ndarray
+    """Distance from the prey's surface to the mouth (rows,) [m]."""
+    held: np.ndarray
+    """Whether an arm holds the prey (rows,)."""
+
+    def delivered(self, within: float) -> bool:
+        """Whether the prey is held within a distance of the mouth [m] in the end."""
+        return bool(self.held[-1] and self.distance[-1] < within)
+
+    @staticmethod
+    def of(hunt: "Trajectory") -> "Delivery":
+        """The delivery of the first free object of a trajectory; the mouth is the disc within the bases of the arms."""
+        mounts = np.asarray(_mounts(hunt.system.robot).position)
+        pose, prey = hunt.body_pose, np.asarray(hunt.objects)[:, 0]
+        own = np.einsum("tji,tj->ti", np.asarray(pose.rotation), prey - np.asarray(pose.position))
+        across, ring = np.linalg.norm(own[:, :2], axis=1), np.linalg.norm(mounts[0, :2])
+        centre = np.hypot(np.maximum(across - ring, 0.0), own[:, 2] - mounts[0, 2])
+        held = np.asarray(hunt.taken).max((1, 2)) > 0.0
+        return Delivery(hunt, prey[0], centre - float(hunt.system.part(Ball).radius), held)
+
+
+def gaps_to_arms(system: System) -> dict[str, float]:
+    """The gap between the free ball of a system and each of its equal arms, which are straight [m]; negative within."""
+    ball, robot = system.part(Ball), system.robot
+    bases = robot.T_world_body @ _mounts(robot)
+    length, section = float(robot.arm.length), robot.arm.section
+    axes, gaps = np.asarray(bases.rotation)[:, :, 2], {}
+    for name, base, axis in zip(robot.names, np.asarray(bases.position), axes, strict=True):
+        away = np.asarray(ball.position) - base
+        along = float(np.clip(away @ axis, 0.0, length))
+        thick = np.interp(along / length, (0.0, 1.0), (float(section.radius_base[0]), float(section.radius_tip[-1])))
+        gaps[name] = float(np.linalg.norm(away - along * axis)) - thick - float(ball.radius)
+    return gaps
+
+
+def _mounts(robot: Robot) -> SE3:
+    """The poses of the arms' bases in the body's frame, of equal arms."""
+    assert isinstance(robot.mounts, SE3)
+    return robot.mounts
