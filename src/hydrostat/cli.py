@@ -102,7 +102,12 @@ def _add_any_robot(parser: argparse.ArgumentParser, name: str) -> None:
     parser.add_argument("--base-axis", metavar="X,Y,Z", help="where the base points, instead of as in the file")
     parser.add_argument("--water", action="store_true", help="in sea water: buoyancy, and drag on what moves")
     parser.add_argument("--current", metavar="X,Y,Z", help="velocity of that water [m/s]")
-    parser.add_argument("--pieces", type=int, metavar="N", help="pieces that every segment is cut into (default 1)")
+    parser.add_argument(
+        "--pieces",
+        type=int,
+        metavar="N",
+        help="pieces that every segment is cut into (default 4; 1 where segments have muscles)",
+    )
     if name == "modes":
         parser.add_argument("--count", type=int, metavar="N", help="how many frequencies (default 6)")
     if name == "drive":

@@ -53,7 +53,7 @@ def test_the_arm_that_new_writes_rests_where_its_twin_does(tmp_path, capsys):
     file, tensions = str(tmp_path / "my_arm.toml"), (5.0, 0.0, 0.0, 0.0, 5.0, 0.0, 0.0, 0.0, 3.0)
     assert main(["new", file]) == 0
     capsys.readouterr()
-    options = ["--tension", ",".join(map(str, tensions)), "--gravity", ",".join(map(str, GRAVITY)), "--pieces", "4"]
+    options = ["--tension", ",".join(map(str, tensions)), "--gravity", ",".join(map(str, GRAVITY))]
     assert main(["statics", file, *options, "--json", "--no-figures", "--out", str(tmp_path / "out")]) == 0
     metrics = json.loads(capsys.readouterr().out)["metrics"]
     # The twin as `hydrostat export` writes it: ten sections for each of three segments.

@@ -181,7 +181,7 @@ def test_numbers_of_options_are_refused_in_a_line(capsys):
         (("modes", "tentacle", "--base-axis", "0,0,0"), "--base-axis must be three numbers that are not all zero"),
         (("modes", "tentacle", "--current", "1,0,0"), "--current is the velocity of water; add --water"),
         (("modes", "tentacle", "--current", "1,0,nan", "--water"), "number 3 of --current must be a finite number"),
-        (("modes", "tentacle", "--pieces", "0"), "--pieces must be a whole number from 1 to 100; got 0"),
+        (("modes", "tentacle", "--pieces", "-1"), "--pieces must be a whole number from 0 to 100; got -1"),
         (("modes", "octopus", "--pieces", "2"), "--pieces must be 1 for octopus, whose segments have muscles; got 2"),
         (("modes", "tentacle", "--count", "0"), "--count must be a whole number from 1 to 1000; got 0"),
         (("drive", "tentacle", "--rise", "0"), "--rise must be a finite number above 0"),

@@ -8,11 +8,8 @@ import sys
 import pytest
 
 from hydrostat.errors import InputError
-from hydrostat.robots.build import build_robot
 from hydrostat.robots.catalogue import find_robot
-from hydrostat.robots.specs.octopus import octopus
 from hydrostat.scenarios.catalogue import find_scenario
-from hydrostat.system import System
 
 
 def command(scenario, tmp_path, *options):
@@ -150,16 +147,6 @@ def test_targets_out_of_reach_are_refused_in_a_line(scenario, target, message):
     with pytest.raises(InputError, match=message) as error:
         chosen.settings({"target_mm": target}, find_robot(chosen.robot))
     assert "\n" not in str(error.value)
-
-
-def test_prey_within_an_arm_is_refused():
-    from hydrostat.scenarios.octopus_forage import _check_clear, _prey
-
-    settings = find_scenario("octopus-forage").settings({}, find_robot("octopus"))
-    system = System(build_robot(octopus(segments=2)), [_prey(settings, (0.22, 0.002, 0.0))])
-    with pytest.raises(InputError, match=r"prey 3 of `target_mm` must start clear of the arms; .* into arm 1"):
-        _check_clear(system, 3)
-    _check_clear(System(system.robot, [_prey(settings, (0.3, 0.1, 0.0))]), 3)
 
 
 @pytest.mark.slow

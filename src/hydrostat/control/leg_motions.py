@@ -1,11 +1,11 @@
 """Basic motions of a chain of platforms, each alone: elongate, shorten, bend, twist; and poses from lengths of legs."""
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from hydrostat.compiling import quick_jit
 from hydrostat.control.platforms import Platforms
 from hydrostat.errors import UnsolvedError
 from hydrostat.lie import SE3, so3
@@ -69,7 +69,7 @@ def poses_by_actuators(
     return solution.T
 
 
-@eqx.filter_jit
+@quick_jit
 def _solved(segments, lengths, rings, start: SE3) -> LegSolution:
     def row(T, actuators):
         solution = pose_from_legs(segments, actuators[0], T, actuators[1])

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from hydrostat.bodies import Arm
+from hydrostat.compiling import quick_jit
 from hydrostat.control.base import Controller
 from hydrostat.control.tendon_servo import Gaze, TendonServo
 from hydrostat.lie import small
@@ -106,7 +107,7 @@ def tip_force(arm: Arm, law: ContactLaw, wall: AbstractShape, q, v) -> Float[Arr
     return law.pressed(depth, small.dot(surface.normal, velocity))[0]
 
 
-@eqx.filter_jit
+@quick_jit
 def aim_points(arm: Arm, q: Float[Array, "m n k"], target) -> Float[Array, "m 3"]:
     """Points on the axis of an arm's tip over rows, as far away as a target is: where a camera there points at [m]."""
     target = jnp.asarray(target, float)

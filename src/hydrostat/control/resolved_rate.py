@@ -17,6 +17,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from hydrostat.actuation.legs import Legs, leg_rates, rest_poses
+from hydrostat.compiling import quick_jit
 from hydrostat.errors import InputError
 from hydrostat.lie import SE3, small, so3
 from hydrostat.segments import StewartSegment
@@ -300,7 +301,7 @@ def clearance(obstacle: Obstacle, segments: StewartSegment, T: SE3, T_world: SE3
     return Clearance(far - obstacle.radius - jnp.max(segments.rings(T), -1), away, place)
 
 
-@eqx.filter_jit
+@quick_jit
 def clearances(law: Law, T: SE3) -> Float[Array, " rows"]:
     """The least distance between an arm and the obstacle of its law at every row of poses (rows, n) [m]."""
     obstacle = law.obstacle

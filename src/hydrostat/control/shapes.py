@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -13,6 +12,7 @@ from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
 from hydrostat.bodies import Arm
+from hydrostat.compiling import quick_jit
 from hydrostat.errors import InputError, choice
 from hydrostat.least_squares import least_squares
 from hydrostat.lie import SE3, small, so3
@@ -80,7 +80,7 @@ def fit_pose(arm: Arm, T_world_target: SE3, match: str = "pose", bend_limit: flo
     return PoseFit(np.asarray(q), np.asarray(bend), float(miss), float(turn), reachable)
 
 
-@eqx.filter_jit
+@quick_jit
 def _fit_pose(arm, T_world_target, starts, bend_limit, match):
     """The best end of the solver from all first guesses: configuration, bend vectors, miss and turn."""
 
@@ -137,7 +137,7 @@ def fit_curve(arm: Arm, points: np.ndarray, bend_limit: float = 2.967) -> CurveF
     return CurveFit(np.asarray(q), np.asarray(bend), np.asarray(left)[: len(used)], used)
 
 
-@eqx.filter_jit
+@quick_jit
 def _fit_curve(arm, points, weights, guesses, along, bend_limit):
     """The best end from all first guesses: configuration, bend vectors, distance of every point from the arm."""
     size = 2 * arm.count

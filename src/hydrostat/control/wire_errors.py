@@ -3,7 +3,6 @@
 Paper: Boccolato et al. 2009, sections V and VI. A move is a `WireMotion`; its wires belong to a `WireModel`.
 """
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -12,6 +11,7 @@ from jaxtyping import Array, Float
 from scipy.special import ellipe
 
 from hydrostat.actuation import shape_from_lengths
+from hydrostat.compiling import quick_jit
 from hydrostat.control.shapes import configuration
 from hydrostat.control.wire_motion import WireModel, WireMotion
 from hydrostat.mechanics import Robot, kinematics
@@ -54,7 +54,7 @@ def largest_speed(motion: WireMotion) -> float:
     return float(np.max(np.abs(motion.course(np.linspace(0.0, motion.duration, _SAMPLES), 1))))
 
 
-@eqx.filter_jit
+@quick_jit
 def tip_of_lengths(robot: Robot, lengths: ArrayLike) -> tuple[Float[Array, " 3"], Float[Array, "3 w"]]:
     """The position of the tip for lengths of the wires (w,) [m], and its derivative by them."""
 
@@ -81,7 +81,7 @@ def _ends(robot: Robot, q) -> jax.Array:
     return kinematics.segment_poses(robot.arm, q).rotation[1:, :, 2]
 
 
-@eqx.filter_jit
+@quick_jit
 def link_directions(robot: Robot, bends: ArrayLike) -> tuple[Float[Array, "n 3"], Float[Array, "n 3 w"]]:
     """Directions of the links' ends in a shape, bend vectors (n, 2), and their derivatives by the wires' lengths."""
     lengths = robot.tendons.lengths(robot.arm, configuration(robot.arm, jnp.asarray(bends)))
@@ -92,7 +92,7 @@ def link_directions(robot: Robot, bends: ArrayLike) -> tuple[Float[Array, "n 3"]
     return _ends(robot, configuration(robot.arm, jnp.asarray(bends))), jax.jacfwd(directions)(lengths)
 
 
-@eqx.filter_jit
+@quick_jit
 def link_angle_errors(robot: Robot, directions: ArrayLike, lengths: ArrayLike) -> Float[Array, "m n"]:
     """The angle between each link's direction and its goal (n, 3), for many arrivals of the wires (m, w) [rad]."""
 

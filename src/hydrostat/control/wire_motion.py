@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, pi
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -17,7 +16,7 @@ from scipy.interpolate import CubicSpline, make_interp_spline
 
 from hydrostat.actuation import Stepper, Tendons, shape_from_lengths
 from hydrostat.bodies import Arm
-from hydrostat.compiling import in_pieces
+from hydrostat.compiling import in_pieces, quick_jit
 from hydrostat.control.profiles import scurve, trapezoid
 from hydrostat.errors import InputError, choice
 
@@ -61,12 +60,12 @@ class WireModel:
         return in_pieces(lambda part: _shapes(self.arm, self.tendons, part), lengths, _CHUNK)
 
 
-@eqx.filter_jit
+@quick_jit
 def _lengths(arm, tendons, bends):
     return jax.vmap(lambda bend: jnp.sum(tendons.along_arcs(bend, arm.segments.length), -1))(bends)
 
 
-@eqx.filter_jit
+@quick_jit
 def _shapes(arm, tendons, lengths):
     return jax.vmap(lambda lengths: shape_from_lengths(arm, tendons, lengths))(lengths)
 

@@ -6,12 +6,12 @@ finger that is clamped horizontally, along it and up.
 
 from typing import NamedTuple
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from scipy.optimize import root_scalar
 
 from hydrostat.bodies import Arm
+from hydrostat.compiling import quick_jit
 from hydrostat.errors import InputError, UnsolvedError
 from hydrostat.mechanics import kinematics
 from hydrostat.mechanics.robot import Robot, no_inputs
@@ -42,7 +42,9 @@ def tip_in_plane(arm: Arm, q) -> np.ndarray:
     return in_plane(arm, _tip_position(arm, q))
 
 
-_tip_position = eqx.filter_jit(lambda arm, q: kinematics.tip_pose(arm, q).position)
+@quick_jit
+def _tip_position(arm: Arm, q):
+    return kinematics.tip_pose(arm, q).position
 
 
 def arc_angles(arm: Arm, q: np.ndarray) -> np.ndarray:

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
+from hydrostat.compiling import quick_jit
 from hydrostat.errors import UnsolvedError
 from hydrostat.results.scene import per_arm
 from hydrostat.results.trajectory import Trajectory
@@ -50,7 +50,7 @@ def load_path(
     return Trajectory.of_states(system, state, acting)
 
 
-@eqx.filter_jit
+@quick_jit
 def _under(system: System, control: Control, share, q):
     """The equilibrium under a share of a control."""
     acting = jax.tree.map(lambda y: share * y, control)

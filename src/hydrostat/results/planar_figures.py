@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from hydrostat.bodies import Arm
+from hydrostat.compiling import quick_jit
 from hydrostat.mechanics import kinematics, planar
 from hydrostat.results import figures
 from hydrostat.viewer import Line, Tube, write_replay
@@ -24,7 +24,7 @@ _BRASS = 8500.0  # density of the weights as they are drawn [kg/m^3], assumed
 _WEIGHT_COLOR, _PATH_COLOR = (70, 66, 60), (150, 150, 150)
 
 
-@eqx.filter_jit
+@quick_jit
 def _centrelines(arm: Arm, q, per_segment: int):
     poses = jax.vmap(lambda q: kinematics.centreline(arm, q, per_segment))(q)
     return poses.position, poses.rotation

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from hydrostat.actuation.legs import leg_rates, rest_poses
+from hydrostat.compiling import quick_jit
 from hydrostat.control.platforms import Platforms
 from hydrostat.errors import DivergedError
 from hydrostat.lie import SE3, so3
@@ -67,7 +67,7 @@ class PlatformMotion:
         }
 
 
-@eqx.filter_jit
+@quick_jit
 def _rows(segments: StewartSegment, base: SE3, T: SE3, twist):
     """Legs, rings, volume, rotations, plates, joints and faults of rows of poses."""
     rings = segments.rings(T)
@@ -175,6 +175,6 @@ def _first_crossing(plates: SE3, rings: np.ndarray, times: np.ndarray) -> tuple[
     return float(times[rows[row]]), max(int(first), 1), int(second)
 
 
-@eqx.filter_jit
+@quick_jit
 def _all_crossings(plates: SE3, radii):
     return jax.lax.map(lambda each: crossings(*each), (plates, radii))

@@ -20,8 +20,8 @@ _COMMON = (
     Key("current_m_s", (0.0, 0.0, 0.0), "m/s", "velocity of that water, x, y, z", least=-1e3, most=1e3),
     Key("base_axis", (), "", "where the base points instead of where the robot's file says, x, y, z", least=-1e6,
         most=1e6, most_entries=3),
-    Key("pieces", 1, "", "equal pieces that every segment is cut into, so that it can bend unevenly", least=1,
-        most=100),
+    Key("pieces", 0, "", "equal pieces that every segment is cut into, so that it can bend unevenly; 0: 4, and 1 where "
+        "segments have muscles", least=0, most=100),
 )  # fmt: skip
 
 
