@@ -38,6 +38,7 @@ import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 
 import hydrostat  # noqa: E402, F401  switches JAX to float64; comes after the hook
+import interpreter  # noqa: E402
 from hydrostat import compiling, executables  # noqa: E402
 
 # Keep all that is compiled, however small.
@@ -56,6 +57,7 @@ settings.load_profile("hydrostat")
 def pytest_configure(config):
     """Quick tests compile for seconds what runs for moments; slow ones run for long, at the level of a user's run."""
     if config.getoption("markexpr") != "slow":
+        interpreter.install()
         for options in (compiling._OPTIONS, compiling._FAST):
             options["xla_backend_optimization_level"] = 0
 
@@ -68,4 +70,5 @@ def little_memory():
     if pages * os.sysconf("SC_PAGE_SIZE") > MOST_MEMORY:
         jax.clear_caches()
         executables.forget_all()
+        interpreter.forget()
         ctypes.CDLL(None).malloc_trim(0)

@@ -131,7 +131,7 @@ def _text(part: Any) -> str:
             raise NoKeyError(f"{node.__qualname__} is not this program's own")
     said = [str(structure), *(f"{node.__module__}.{node.__qualname__}" for node in classes)]
     for leaf in leaves:
-        if eqx.is_array(leaf) or isinstance(leaf, np.ndarray):
+        if _has_shape(leaf):
             said.append(f"{np.shape(leaf)} {leaf.dtype}")
         else:
             said.append(_named(leaf))
@@ -139,6 +139,11 @@ def _text(part: Any) -> str:
     if " at 0x" in text:
         raise NoKeyError("a function without a name")
     return text
+
+
+def _has_shape(leaf: Any) -> bool:
+    """Whether a leaf is an array, or stands for one."""
+    return eqx.is_array(leaf) or isinstance(leaf, np.ndarray | jax.ShapeDtypeStruct)
 
 
 def _named(leaf: Any) -> str:
@@ -163,12 +168,7 @@ def structure_of(tree: Any, rows_of: Any = None) -> Any:
     apart = {id(leaf) for leaf in jax.tree.leaves(rows_of)}
     key = (
         structure,
-        tuple(
-            (np.shape(x)[1 if id(x) in apart else 0 :], str(x.dtype))
-            if eqx.is_array(x) or isinstance(x, np.ndarray)
-            else x
-            for x in leaves
-        ),
+        tuple((np.shape(x)[1 if id(x) in apart else 0 :], str(x.dtype)) if _has_shape(x) else x for x in leaves),
     )
     try:
         hash(key)

@@ -84,11 +84,15 @@ class Executables:
             return flat_arrays
 
         hits = _HITS.count
-        executable = jax.jit(flat, compiler_options=self._options).lower(leaves).compile()
+        executable = self._made(jax.jit(flat, compiler_options=self._options), leaves)
         # One that JAX's own cache had is not complete when it is written a second time.
         if key is not None and _HITS.count == hits:
             _store(key, executable, found[-1])
         return executable, found[-1]
+
+    def _made(self, function, leaves: list) -> Any:
+        """The executable of a function of these arrays."""
+        return function.lower(leaves).compile()
 
     def _key(self, arguments, leaves: list) -> str | None:
         """The key of the entry on disk; None where the function cannot be told by one."""

@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 
+from hydrostat.compiling import quick_jit
 from hydrostat.mechanics import kinematics
 from hydrostat.mechanics.robot import arms_in_world
 from hydrostat.robots import find_robot, parse_robot
@@ -55,7 +56,10 @@ def configurations(spec, seed=0, size=1.0):
     return found
 
 
+_tip_pose = quick_jit(kinematics.tip_pose)
+
+
 def tips_of(spec, qs):
     """Rotation and position of every tip."""
-    poses = [kinematics.tip_pose(limb.arm, jnp.asarray(q)) for limb, q in zip(limbs_of(spec), qs, strict=True)]
+    poses = [_tip_pose(limb.arm, jnp.asarray(q)) for limb, q in zip(limbs_of(spec), qs, strict=True)]
     return [(np.asarray(pose.rotation), np.asarray(pose.position)) for pose in poses]

@@ -12,12 +12,15 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from hydrostat.bodies import Arm
+from hydrostat.compiling import quick_jit
 from hydrostat.lie import so3
 from hydrostat.robots.rrp_twin import about_x, about_y, about_z
 from hydrostat.segments import StrutSegment
+from hydrostat.segments.base import AbstractSegment
 
 _LINEAR = ("shear_x", "shear_y", "stretch")
 _UP = np.array([0.0, 0.0, 1.0])
+_tangent = quick_jit(so3.tangent)
 
 
 def joint_order(index: int, strut: bool) -> tuple[str, ...]:
@@ -28,7 +31,7 @@ def joint_order(index: int, strut: bool) -> tuple[str, ...]:
 
 def follow(arm: Arm, q: np.ndarray) -> list[dict[str, float]]:
     """The joint values of every section, by mode [rad, m]."""
-    poses = jax.vmap(lambda segment, q: segment.pose(q, 1.0))(arm.segments, jnp.asarray(q))
+    poses = _end_poses(arm.segments, jnp.asarray(q))
     rotations, positions = np.asarray(poses.rotation), np.asarray(poses.position)
     lengths, free = np.asarray(arm.segments.length), np.asarray(arm.segments.free)
     found, spin = [], 0.0
@@ -40,6 +43,12 @@ def follow(arm: Arm, q: np.ndarray) -> list[dict[str, float]]:
         found.append({**angles, **slides})
         spin = _spin(R.T @ about_z(spin) @ H, modes)
     return found
+
+
+@quick_jit
+def _end_poses(segments: AbstractSegment, q):
+    """The pose of every segment's end in its base."""
+    return jax.vmap(lambda segment, q: segment.pose(q, 1.0))(segments, q)
 
 
 def followed(arm: Arm, joints: list[dict[str, float]]) -> np.ndarray:
@@ -109,7 +118,7 @@ def _shortest(R: np.ndarray) -> np.ndarray:
     x, y, z = R[:, 2]
     across = np.hypot(x, y)
     scale = np.arctan2(across, z) / across if across > 0.0 else 1.0
-    return np.asarray(so3.exp(jnp.array([-y * scale, x * scale, 0.0])))
+    return Rotation.from_rotvec([-y * scale, x * scale, 0.0]).as_matrix()
 
 
 def _projection(spin: np.ndarray, R: np.ndarray, H: np.ndarray, modes: set[str], index: int) -> np.ndarray:
@@ -143,7 +152,7 @@ def _stretches(arm: Arm, P: np.ndarray, R: np.ndarray, w: np.ndarray, length: fl
         strains[columns] = slides / length
         return strains
     # p = l V(w) (e_z + strains), and the slides are linear in p.
-    V = np.asarray(so3.tangent(-jnp.asarray(w)))
+    V = np.asarray(_tangent(-jnp.asarray(w)))
     at_rest = P @ (length * V @ _UP - 0.5 * length * (_UP + R @ _UP))
     strains[columns] = np.linalg.solve(P @ (length * V[:, columns]), slides - at_rest)
     return strains

@@ -102,6 +102,10 @@ def _inline(jaxpr, env, eqns) -> None:
             found = read
         elif name in _CALLS:
             found = _inlined(eqn.params[_CALLS[name]], read, eqns)
+        elif name == "custom_linear_solve":
+            found = _inlined(*_solve(eqn.params, read), eqns)
+        elif name == "pad" and any(min(low, high) < 0 == inner for low, high, inner in eqn.params["padding_config"]):
+            found = [_cut_and_padded(eqn.params["padding_config"], *read, eqns)]
         elif name == "platform_index":
             found = [Const(np.asarray(_platform(eqn.params["platforms"]), np.int32))]
         elif name == "cond" and isinstance(read[0], Const):
@@ -122,6 +126,28 @@ def _dtype(aval) -> np.dtype:
         return np.dtype(aval.dtype)
     except TypeError:
         raise NotLoweredError(f"random numbers, or other values of type {aval.dtype}") from None
+
+
+def _cut_and_padded(config, value: Atom, fill: Atom, eqns) -> Atom:
+    """What is cut by negative padding is cut first."""
+    starts = tuple(max(-low, 0) for low, _, _ in config)
+    ends = tuple(n - max(-high, 0) for n, (_, high, _) in zip(value.shape, config, strict=True))
+    cut = Var(tuple(end - start for start, end in zip(starts, ends, strict=True)), value.dtype)
+    eqns.append(Eqn("slice", [value], [cut], {"start_indices": starts, "limit_indices": ends, "strides": None}))
+    rest = tuple((max(low, 0), max(high, 0), inner) for low, high, inner in config)
+    shape = tuple(n + low + high + max(n - 1, 0) * inner
+                  for n, (low, high, inner) in zip(cut.shape, rest, strict=True))  # fmt: skip
+    padded = Var(shape, value.dtype)
+    eqns.append(Eqn("pad", [cut, fill], [padded], {"padding_config": rest}))
+    return padded
+
+
+def _solve(params, read) -> tuple[Any, list[Atom]]:
+    """The program that solves a system of equations which JAX can transpose, and its inputs."""
+    counts = params["const_lengths"]
+    first = counts.matvec + counts.vecmat
+    # After the constants of all four programs come the right-hand sides.
+    return params["jaxprs"].solve, [*read[first : first + counts.solve], *read[sum(counts) :]]
 
 
 def _platform(platforms) -> int:

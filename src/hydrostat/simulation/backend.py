@@ -23,26 +23,53 @@ _REFUSED: dict[Any, str] = {}
 """The reasons why there is no machine code, by what it would be of."""
 
 
+def compiled_step(dynamic, carry: Carry, static, batched: tuple[bool, ...] | None = None, lanes: int = 1):
+    """A step of the loop as machine code, or a step of a block of robots.
+
+    **Arguments:** `dynamic`: arrays of the loop and of the step's length; `carry`: arrays of the carry; `static`: the
+    rest of both, as a pair; `batched`: which of the arrays of the loop differ from robot to robot; `lanes`: the number
+    of robots.
+    """
+    from hydrostat.native.function import Native, key_of
+
+    (loop, _), rest = static
+    robot = loop.system.robot
+    batched = batched if lanes > 1 else None
+    what = (dynamic, carry, static, batched, lanes)
+    kind = structure_of(what)
+    if kind in _COMPILED:
+        return _COMPILED[kind]
+    step = _step_of(static[0], rest)
+    side_by_side = robot.count if robot.equal else 0
+    if batched is not None:
+        leaves, structure = jax.tree.flatten(dynamic)
+        axes = jax.tree.unflatten(structure, [0 if apart else None for apart in batched])
+        step, side_by_side = jax.vmap(step, in_axes=(axes, 0)), lanes
+        several = [_like(y, lanes) if apart else y for y, apart in zip(leaves, batched, strict=True)]
+        dynamic = jax.tree.unflatten(structure, several)
+        carry = jax.tree.map(lambda y: _like(y, lanes), carry)
+    while len(_COMPILED) >= _MOST_COMPILED:
+        _COMPILED.pop(next(iter(_COMPILED)))
+    _COMPILED[kind] = Native(
+        step, dynamic, carry, side_by_side=side_by_side, stepping=True,
+        reset=(_index_of(carry, lambda c: c.iterations),), key=key_of("step", *what),
+    )  # fmt: skip
+    return _COMPILED[kind]
+
+
+def _like(array, lanes: int) -> jax.ShapeDtypeStruct:
+    """Such an array for each lane."""
+    return jax.ShapeDtypeStruct((lanes, *array.shape), array.dtype)
+
+
 class NativeRows:
     """Rows of a run, made by machine code."""
 
     def __init__(self, loop: Loop, carry: Carry, dt: float):
         """**Arguments:** `carry`: such as the run goes on from; `dt`: the step [s]."""
-        from hydrostat.native.function import Native, key_of
-
         self._dynamic, static = eqx.partition((loop, jnp.asarray(dt, float)), eqx.is_array)
         like, self._rest = eqx.partition(carry, eqx.is_array)
-        kind = structure_of((loop, carry))
-        if kind not in _COMPILED:
-            step = _step_of(static, self._rest)
-            robot = loop.system.robot
-            while len(_COMPILED) >= _MOST_COMPILED:
-                _COMPILED.pop(next(iter(_COMPILED)))
-            _COMPILED[kind] = Native(
-                step, self._dynamic, like, side_by_side=robot.count if robot.equal else 0, stepping=True,
-                reset=(_index_of(like, lambda c: c.iterations),), key=key_of("step", loop, carry),
-            )  # fmt: skip
-        self._step = _COMPILED[kind]
+        self._step = compiled_step(self._dynamic, like, (static, self._rest))
         self._structure = jax.tree.structure(like)
         self._parameters, self._memory = self._step.parameters.new(), self._step.argument.new()
         self._frame = self._step.frame()
@@ -73,7 +100,7 @@ def _step_of(static, rest: Carry) -> Callable:
 
 def native_rows(backend: str, loop: Loop, carry: Carry, dt: float) -> NativeRows | None:
     """Rows by machine code; None where XLA makes them."""
-    return _or_none(backend, "run", structure_of((loop, carry)), lambda: NativeRows(loop, carry, dt))
+    return or_none(backend, "run", structure_of((loop, carry)), lambda: NativeRows(loop, carry, dt))
 
 
 def native_call(backend: str, function: Callable, parameters, arguments: tuple, key: tuple, system: System):
@@ -95,10 +122,10 @@ def native_call(backend: str, function: Callable, parameters, arguments: tuple, 
         native = Native(flat, dynamic, arguments, side_by_side=side_by_side, key=name)
         return native.caller(jax.tree.leaves(dynamic))
 
-    return _or_none(backend, "loop", structure_of((key, parameters, arguments)), make)
+    return or_none(backend, "loop", structure_of((key, parameters, arguments)), make)
 
 
-def _or_none(backend: str, what: str, kind: Any, make: Callable) -> Any:
+def or_none(backend: str, what: str, kind: Any, make: Callable) -> Any:
     """The compiled function, or None where it cannot be compiled: said in one line of the log, once, unless it was
     asked for.
 

@@ -14,7 +14,8 @@ from hydrostat.errors import DivergedError
 from hydrostat.results.trajectory import Trajectory
 from hydrostat.sensing import Sensors
 from hydrostat.simulation.backend import native_rows
-from hydrostat.simulation.loop import Loop, Row, first_carry, one_step, row_of
+from hydrostat.simulation.batches import traced_rows
+from hydrostat.simulation.loop import Carry, Loop, Row, first_carry, one_step, row_of
 from hydrostat.stepping.base import AbstractStepper
 from hydrostat.stepping.sdirk2 import SDIRK2
 from hydrostat.stepping.step import default_stepper
@@ -43,7 +44,8 @@ def rollout(
     **Arguments:** `controller`: what drives it, or a control that is held; `state`: where it starts, at rest when not
     given; `stepper`: as `default_stepper` says when not given; `sensors`: perfect ones when not given; `memory`: of
     the controller, where a motion before is continued; `backend`: "native" for machine code of our own, "xla" for
-    XLA's, "auto" for the first where it can. Within `jax.jit`, `jax.vmap` and `jax.grad` it is XLA.
+    XLA's, "auto" for the first where it can. Robots of a batch (`jax.vmap`) are stepped side by side, over all cores.
+    Derivatives are XLA's.
     """
     steps, every = errors.whole("steps", steps, least=1, most=10**9), errors.whole("every", every, least=1, most=10**9)
     if steps % every:
@@ -52,16 +54,17 @@ def rollout(
     stepper = without_rescue(default_stepper(system) if stepper is None else stepper)
     state = system.rest() if state is None else state
     loop = Loop(system, controller, Sensors() if sensors is None else sensors, stepper)
-    arguments = (loop, state, memory, jnp.asarray(dt, float))
-    if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(arguments)):
-        first, rows = _rows(*arguments, dt, steps // every, every)
-        return _trajectory(system, first, rows)
-    carry = _first(loop, state, dt, memory)
-    native = native_rows(backend, loop, carry, dt)
+    step, count = jnp.asarray(dt, float), steps // every
+    begin = _first(loop, state, dt, memory)
+    first = row_of(begin)
+    if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves((loop, state, memory, step))):
+        by_xla = partial(_rows, count=count, every=every)
+        return _trajectory(system, first, traced_rows(backend, by_xla, loop, begin, step, count, every))
+    native = native_rows(backend, loop, begin, dt)
     if native is None:
-        first, rows = _compiled(*arguments, dt, steps // every, every)
+        rows = _compiled(loop, begin, step, count, every)
     else:
-        first, rows = row_of(carry), native(carry, steps // every, every, dt)[1]
+        rows = native(begin, count, every, dt)[1]
     if not bool(rows.good[-1]):
         last = float(state.time) + (int(jnp.argmin(rows.good)) + 1) * every * dt
         raise DivergedError(
@@ -94,9 +97,8 @@ def without_rescue(stepper: AbstractStepper) -> AbstractStepper:
     return jax.tree.map(plain, stepper, is_leaf=lambda part: isinstance(part, SDIRK2))
 
 
-def _rows(loop: Loop, state: State, memory, dt, step: float, rows: int, every: int) -> tuple[Row, Row]:
-    """The first row, and all others."""
-    begin = first_carry(loop, state, step, memory)
+def _rows(loop: Loop, begin: Carry, dt, count: int, every: int) -> Row:
+    """The rows after the first one."""
 
     # Reverse mode stores what goes on from step to step, and makes each step again. Within a loop nothing is shared
     # between both by mistake.
@@ -112,8 +114,7 @@ def _rows(loop: Loop, state: State, memory, dt, step: float, rows: int, every: i
         state = jax.tree.map(lambda y: y * spoilt, kept.state)
         return carry._replace(iterations=jnp.zeros_like(carry.iterations)), kept._replace(state=state)
 
-    _, found = jax.lax.scan(row, begin, None, length=rows)
-    return row_of(begin), found
+    return jax.lax.scan(row, begin, None, length=count)[1]
 
 
 _compiled = fast_jit(_rows)
