@@ -17,8 +17,11 @@ from jax._src import core, pjit
 from jax._src.interpreters import pxla
 
 from hydrostat import executables
-from numpy_operations import LOOPS, OPERATIONS
+from numpy_loops import LOOPS
+from numpy_operations import OPERATIONS
 
+COMPILED = executables.Executables._made
+"""How executables are made elsewhere than in the tests."""
 _PER_EQUATION = 3e-6
 """Seconds that NumPy takes for an equation of few numbers."""
 _PER_NUMBER = 1.5e-9
@@ -32,6 +35,10 @@ _TURNS = 4
 
 class TooLongError(Exception):
     """A program has been interpreted for as long as compiling takes."""
+
+
+class NotPlainError(Exception):
+    """A program has values of which NumPy has no arrays, such as keys of random numbers."""
 
 
 class Clock:
@@ -114,6 +121,8 @@ def program_of(closed) -> tuple[Program, list]:
 def call_of(eqn) -> tuple[Any, bool, float, int]:
     """An equation as a function of arrays; whether it has several results; seconds that it takes; its equations."""
     name = eqn.primitive.name
+    if not all(_plain(var.aval) for var in eqn.outvars):
+        raise NotPlainError
     out = eqn.outvars[0].aval if eqn.outvars else None
     seconds = _PER_EQUATION + (_PER_NUMBER * prod(out.shape) if hasattr(out, "shape") else 0.0)
     if name in LOOPS:
@@ -137,11 +146,14 @@ class Tier:
         self.spent, self.compile, self.calls = 0.0, 0.0, 0
         self.program, self.consts = None, []
         jaxpr = closed.jaxpr
-        if jaxpr.effects or not all(_plain(var.aval) for var in (*jaxpr.invars, *jaxpr.outvars)):
+        if jaxpr.effects or not all(_plain(var.aval) for var in (*jaxpr.constvars, *jaxpr.invars)):
             return
         if len(jaxpr.eqns) == 1 and jaxpr.eqns[0].primitive.name not in OPERATIONS.keys() | LOOPS.keys():
             return
-        program, self.consts = program_of(closed)
+        try:
+            program, self.consts = program_of(closed)
+        except NotPlainError:
+            return
         self.compile = _COMPILE + _COMPILE_EQUATION * program.size
         if program.weight < self.compile:
             self.program = program
@@ -199,7 +211,7 @@ def install() -> None:
         return arrays, None, None, []
 
     pjit._pjit_call_impl_python = call
-    executables.Executables._made = lambda self, function, leaves: _traced(function, leaves)
+    executables.Executables._made = lambda self, function, leaves: _traced(function, leaves)  # type: ignore
 
 
 def _forget_that_python_was_asked() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import equinox as eqx
 import jax
+import jax.extend.core
 from jax.experimental import serialize_executable
 
 from hydrostat import code_cache
@@ -84,9 +85,11 @@ class Executables:
             return flat_arrays
 
         hits = _HITS.count
-        executable = self._made(jax.jit(flat, compiler_options=self._options), leaves)
-        # One that JAX's own cache had is not complete when it is written a second time.
-        if key is not None and _HITS.count == hits:
+        function = jax.jit(flat, compiler_options=self._options)
+        executable = self._made(function, leaves)
+        # One that JAX's own cache had is not complete when it is written a second time, and one that calls the host
+        # holds an address of this process.
+        if key is not None and _HITS.count == hits and not _calls_host(function.trace(leaves).jaxpr.jaxpr):
             _store(key, executable, found[-1])
         return executable, found[-1]
 
@@ -102,6 +105,21 @@ class Executables:
             return code_cache.key_of("xla", code_cache.processor(), str(settings), str(weak), self._function, arguments)
         except code_cache.NoKeyError:
             return None
+
+
+def _calls_host(jaxpr) -> bool:
+    """Whether a program calls a function of Python."""
+    for eqn in jaxpr.eqns:
+        if eqn.primitive.name in ("pure_callback", "io_callback", "debug_callback"):
+            return True
+        for inner in jax.tree.leaves(eqn.params, is_leaf=_is_jaxpr):
+            if _is_jaxpr(inner) and _calls_host(getattr(inner, "jaxpr", inner)):
+                return True
+    return False
+
+
+def _is_jaxpr(value) -> bool:
+    return isinstance(value, jax.extend.core.ClosedJaxpr | jax.extend.core.Jaxpr)
 
 
 def _fixed(static) -> Any:

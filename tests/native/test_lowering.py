@@ -220,3 +220,52 @@ def test_interpolation_in_a_table(time):
     ]
     for row in rows:
         check(lambda _, carry, row=row: (carry[0], row(carry[0])), jnp.array(time), row(0.0))
+
+
+@pytest.mark.parametrize("count", [3, 4, 5, 8, 9])
+def test_rows_of_a_scan_that_share_entries_are_lanes_of_what_follows(count):
+    """Rows that a scan gives twice are stored once, apart from each other, and fewer than there are lanes."""
+
+    def function(_, carry):
+        rows, wide = carry
+
+        def body(R, row):
+            new = jnp.sin(R @ row)
+            return new, (R, new, R, row)
+
+        first, after, again, same = jax.lax.scan(body, jnp.eye(3) + rows[0], rows)[1]
+        return again + after + same, first[:, None, :, 0:1] * wide
+
+    check(function, numbers(count, 3, 3), numbers(count, 2, 3, 3))
+
+
+def test_padding_may_cut():
+    check(entrywise(lambda a: jax.lax.pad(a, 2.0, ((-1, 1, 0), (2, -2, 0)))), numbers(20, 5))
+
+
+def test_a_linear_solve_with_a_transposition_of_its_own():
+    diagonal = numbers(6) + 5.0
+
+    def solved(b):
+        return jax.lax.custom_linear_solve(lambda x: diagonal * x, b, lambda _, y: y / diagonal, symmetric=True)
+
+    check(entrywise(solved), numbers(6))
+    # Reverse mode holds the transposed solve.
+    check(entrywise(jax.grad(lambda b: jnp.sum(jnp.sin(solved(b))))), numbers(6))
+
+
+def test_steps_that_are_brought_something_by_every_row():
+    def function(scale, both):
+        carry, row = both
+        return scale * carry + jnp.sin(row)
+
+    start, rows = np.asarray(numbers(20)), np.asarray(numbers(7, 20))
+    step = Native(function, 0.5, (jnp.asarray(start), jnp.asarray(rows[0])), stepping=True, fed=True)
+    parameters, memory, brought = step.parameters.new(), step.argument.new(), step.brought.new(len(rows))
+    step.parameters.pack(parameters, [0.5])
+    step.argument.pack(memory, [start])
+    step.brought.pack(brought, [rows])
+    step.fed_steps(parameters, memory, brought)
+    for row in rows:
+        start = 0.5 * start + np.sin(row)
+    np.testing.assert_allclose(step.argument.unpack(memory)[0], start, rtol=1e-13)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from jax.experimental.compilation_cache import compilation_cache
 
+import interpreter
 from hydrostat import code_cache
 from hydrostat.compiling import quick_jit
 from hydrostat.executables import Executables
@@ -31,6 +32,7 @@ print(len(traced), rest.tip.tolist())
 def own_cache(tmp_path, monkeypatch):
     """A cache folder that is empty, and JAX's own cache switched off: what it has is not kept again."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(Executables, "_made", interpreter.COMPILED)
     jax.config.update("jax_enable_compilation_cache", False)
     compilation_cache.reset_cache()
     yield tmp_path
@@ -78,3 +80,14 @@ def test_functions_of_others_are_not_kept(own_cache):
     function = quick_jit(lambda x: 2.0 * x)
     assert float(function(jnp.asarray(2.0))) == 4.0
     assert not any((own_cache / "hydrostat").rglob("*")) or not any((own_cache / "hydrostat" / "code").iterdir())
+
+
+def _called(x):
+    return jax.pure_callback(lambda y: np.asarray(y) + 1.0, jax.ShapeDtypeStruct((3,), float), x)
+
+
+def test_what_calls_the_host_is_not_kept(own_cache, monkeypatch):
+    """An address of this process is no good in another one."""
+    monkeypatch.setattr(code_cache, "_OWN", ("builtins", __name__.split(".")[0], "jax", "jaxlib", "numpy"))
+    assert Executables(_called, {})(np.zeros(3)) == pytest.approx(np.ones(3))
+    assert not list(own_cache.rglob("code/*"))

@@ -17,6 +17,7 @@ from hydrostat.native.packing import SLACK, Packing
 from hydrostat.native.program import Block, trace
 from hydrostat.native.values import Mem, kind_of
 
+_PACKINGS = ("parameters", "argument", "brought", "result")
 WIDTH = 8
 """Lanes of a vector: one register of AVX-512, two of AVX2, four of SSE2 and NEON."""
 
@@ -37,25 +38,24 @@ class Native:
 
     Either a step, whose result is the argument of the next one, or the value of each of many rows.
 
-    **Arguments:** `side_by_side`: how many arms are the lanes of a vector; `stepping`: whether it is a step; `reset`:
+    **Arguments:** `side_by_side`: how many arms are the lanes of a vector; `stepping`: whether it is a step; `fed`:
+    whether a step's argument is a pair, of what its result goes on with and of what each row brings; `reset`:
     which leaves of a step's argument are set to zero before each row; `key`: of the entry on disk, None for none.
     """
 
     def __init__(self, function, parameters, argument, *, side_by_side: int = 0, stepping: bool = False,
-                 reset: tuple[int, ...] = (), key: str | None = None, width: int = WIDTH,
+                 fed: bool = False, reset: tuple[int, ...] = (), key: str | None = None, width: int = WIDTH,
                  features: str | None = None):  # fmt: skip
         entry = None if key is None else code_cache.load(key)
         said = None if entry is None else _heard(entry)
         if said is None:
-            said = _made(function, parameters, argument, side_by_side, stepping, reset, width, features)
+            said = _made(function, parameters, argument, side_by_side, stepping, fed, reset, width, features)
             if key is not None and said[0]["structure"] is not None:
                 code_cache.store(key, _said(*said))
         data, code = said
         self.structure = data.pop("tree", None) or jax.tree.structure(_tuples(data["structure"]))
         """Structure of the result."""
-        self.parameters, self.argument, self.result = (
-            Packing.heard(data[k]) for k in ("parameters", "argument", "result")
-        )
+        self.parameters, self.argument, self.brought, self.result = (Packing.heard(data[k]) for k in _PACKINGS)
         self._machine = Machine(code)
         kinds = [ctypes.c_void_p] * 4 + [ctypes.c_int64] * 2
         self._call = ctypes.CFUNCTYPE(None, *kinds)(self._machine.address("rows"))
@@ -71,6 +71,11 @@ class Native:
         out = self.argument.new(rows)
         self._call(*(memory.ctypes.data for memory in (parameters, carry, frame, out)), rows, every)
         return out
+
+    def fed_steps(self, parameters: np.ndarray, carry: np.ndarray, rows: np.ndarray) -> None:
+        """Step through packed rows of what each step is brought; the packed carry is that of the last step then."""
+        frame = self.frame()
+        self._call(*(memory.ctypes.data for memory in (parameters, carry, frame, rows)), len(rows), 1)
 
     def rows(self, parameters: np.ndarray, arguments: np.ndarray) -> np.ndarray:
         """The packed value of each packed row."""
@@ -97,13 +102,14 @@ class Native:
         return call
 
 
-def _made(function, parameters, argument, side_by_side, stepping, reset, width, features) -> tuple[dict, bytes]:
+def _made(function, parameters, argument, side_by_side, stepping, fed, reset, width, features) -> tuple[dict, bytes]:
     """How a function is called, and its machine code."""
-    data, text = lowered(function, parameters, argument, side_by_side, stepping, reset, width)
+    data, text = lowered(function, parameters, argument, side_by_side, stepping, fed, reset, width)
     return data, compiled(text, features)
 
 
-def lowered(function, parameters, argument, side_by_side=0, stepping=False, reset=(), width=WIDTH) -> tuple[dict, str]:
+def lowered(function, parameters, argument, side_by_side=0, stepping=False, fed=False, reset=(),
+            width=WIDTH) -> tuple[dict, str]:  # fmt: skip
     """How a function is called, and its LLVM IR; the arguments are those of `Native`."""
     shape: list[Any] = []
 
@@ -119,10 +125,11 @@ def lowered(function, parameters, argument, side_by_side=0, stepping=False, rese
     def layout(own):
         return low.layout(own, low.axis_of(own))
 
-    packings = [Packing.of(some, layout) for some in (block.inputs[:count], block.inputs[count:], block.outputs)]
+    middle = count + len(jax.tree.leaves(argument[0])) if fed else len(block.inputs)
+    groups = block.inputs[:count], block.inputs[count:middle], block.inputs[middle:], block.outputs
+    packings = [Packing.of(some, layout) for some in groups]
     text = _text(low, block, packings, stepping, reset)
-    names = ("parameters", "argument", "result")
-    data = {name: packing.said() for name, packing in zip(names, packings, strict=True)}
+    data = {name: packing.said() for name, packing in zip(_PACKINGS, packings, strict=True)}
     tree = jax.tree.structure(shape[0])
     plain = 0 if stepping else _plain(jax.tree.unflatten(tree, [0] * tree.num_leaves))
     return {**data, "frame": low.frame.size, "structure": plain, "tree": tree}, text
@@ -144,7 +151,7 @@ def _plain(tree) -> Any:
 def _text(low: Lowering, block: Block, packings: list[Packing], stepping: bool, reset) -> str:
     """LLVM IR of a function that does all rows."""
     e = low.e
-    parameters, argument, result = packings
+    parameters, argument, brought, result = packings
 
     def mems(packing: Packing, ptr: str) -> list[Mem]:
         return [Mem(ptr, f.offset // np.dtype(f.dtype).itemsize, f.shape, f.strides, kind_of(f.dtype), None, ptr)
@@ -163,16 +170,17 @@ def _text(low: Lowering, block: Block, packings: list[Packing], stepping: bool, 
         low.bring_home(homes, results, [m.kind for m in homes], [False] * len(homes), [True] * len(homes))
 
     with low.loop("%rows") as row:
-        to = e.moved("%out", row, result.bytes)
+        to = e.moved("%out", row, (brought if brought.fields else result).bytes)
         if stepping:
             carry = mems(argument, "%argument")
-            low.bind(block.inputs[count:], carry)
+            low.bind(block.inputs[count:], [*carry, *mems(brought, to)])
             for index in reset:
                 low.put(carry[index], low.constant(np.zeros(carry[index].shape, argument.fields[index].dtype)))
             with low.loop("%every"):
                 once(carry)
-            e.declared.add("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
-            e.say(f"call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr %argument, i64 {argument.bytes}, i1 false)")
+            if not brought.fields:
+                e.declared.add("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
+                e.say(f"call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr %argument, i64 {argument.bytes}, i1 false)")
         else:
             low.bind(block.inputs[count:], mems(argument, e.moved("%argument", row, argument.bytes)))
             once(mems(result, to))

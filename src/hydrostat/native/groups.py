@@ -142,7 +142,9 @@ class Groups(Scattering):
         """The rows of an array along an axis as lanes, from the first on."""
         e = self.e
         if isinstance(value, Table):
-            if axis not in value.axes:
+            # Few rows that are apart are brought side by side with all the entries of the table, not its base alone.
+            apart = axis in value.axes and value.base.strides[value.axes.index(axis)] not in (0, 1)
+            if axis not in value.axes or (apart and value.shape[axis] < e.width):
                 return self._lanes_of(self.written_out(value), axis, first)
             base = self._lanes_of(value.base, value.axes.index(axis), first)
             axes = tuple(a - (a > axis) for a in value.axes if a != axis)

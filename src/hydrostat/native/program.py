@@ -103,9 +103,13 @@ def _inline(jaxpr, env, eqns) -> None:
         elif name in _CALLS:
             found = _inlined(eqn.params[_CALLS[name]], read, eqns)
         elif name == "custom_linear_solve":
-            found = _inlined(*_solve(eqn.params, read), eqns)
+            solve, arguments = _solve(eqn.params, read)
+            found = _inlined(solve, arguments, eqns)
         elif name == "pad" and any(min(low, high) < 0 == inner for low, high, inner in eqn.params["padding_config"]):
-            found = [_cut_and_padded(eqn.params["padding_config"], *read, eqns)]
+            found = [_cut_and_padded(eqn.params["padding_config"], read, eqns)]
+        elif name in ("empty", "empty2"):
+            (var,) = eqn.outvars
+            found = [Const(np.zeros(var.aval.shape, _dtype(var.aval)))]
         elif name == "platform_index":
             found = [Const(np.asarray(_platform(eqn.params["platforms"]), np.int32))]
         elif name == "cond" and isinstance(read[0], Const):
@@ -128,8 +132,9 @@ def _dtype(aval) -> np.dtype:
         raise NotLoweredError(f"random numbers, or other values of type {aval.dtype}") from None
 
 
-def _cut_and_padded(config, value: Atom, fill: Atom, eqns) -> Atom:
-    """What is cut by negative padding is cut first."""
+def _cut_and_padded(config, read: list[Atom], eqns) -> Atom:
+    """The array with its padding; what is cut by negative padding is cut first."""
+    value, fill = read
     starts = tuple(max(-low, 0) for low, _, _ in config)
     ends = tuple(n - max(-high, 0) for n, (_, high, _) in zip(value.shape, config, strict=True))
     cut = Var(tuple(end - start for start, end in zip(starts, ends, strict=True)), value.dtype)

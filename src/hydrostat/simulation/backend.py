@@ -32,15 +32,12 @@ def compiled_step(dynamic, carry: Carry, static, batched: tuple[bool, ...] | Non
     """
     from hydrostat.native.function import Native, key_of
 
-    (loop, _), rest = static
-    robot = loop.system.robot
     batched = batched if lanes > 1 else None
     what = (dynamic, carry, static, batched, lanes)
     kind = structure_of(what)
     if kind in _COMPILED:
         return _COMPILED[kind]
-    step = _step_of(static[0], rest)
-    side_by_side = robot.count if robot.equal else 0
+    step, side_by_side = _step_of(*static), _equal_arms(dynamic, static)
     if batched is not None:
         leaves, structure = jax.tree.flatten(dynamic)
         axes = jax.tree.unflatten(structure, [0 if apart else None for apart in batched])
@@ -55,6 +52,87 @@ def compiled_step(dynamic, carry: Carry, static, batched: tuple[bool, ...] | Non
         reset=(_index_of(carry, lambda c: c.iterations),), key=key_of("step", *what),
     )  # fmt: skip
     return _COMPILED[kind]
+
+
+def stepped(kernel, arrays: list[np.ndarray], of_loop: int, rows: int, every: int) -> list[np.ndarray]:
+    """Arrays of the carry after each row.
+
+    **Arguments:** `arrays`: of the loop and the step's length, which are `of_loop`, and of the carry at the start.
+    """
+    parameters, memory = kernel.parameters.new(), kernel.argument.new()
+    kernel.parameters.pack(parameters, arrays[:of_loop])
+    kernel.argument.pack(memory, arrays[of_loop:])
+    return kernel.argument.unpack(kernel.steps(parameters, memory, rows, every, kernel.frame()))
+
+
+def compiled_pullback(dynamic, carry: Carry, static, chosen: tuple[bool, ...], rows: list[int]):
+    """A step backwards as machine code: from cotangents after a step to those before it.
+
+    It goes on with the cotangents of the carry's floating-point arrays and with the sum of those of the chosen arrays
+    of the loop. Each step is brought the carry before it and what a row adds to the cotangents after it.
+
+    **Arguments:** `dynamic`, `carry`, `static`: as in `compiled_step`; `chosen`: which arrays of the loop have
+    cotangents; `rows`: the places, among all arrays of the carry, of the arrays that a row adds to.
+    """
+    from hydrostat.native.function import Native, key_of
+
+    what = (dynamic, carry, static, chosen, tuple(rows), "pullback")
+    kind = structure_of(what)
+    if kind in _COMPILED:
+        return _COMPILED[kind]
+    step = _step_of(*static)
+    structures = jax.tree.structure(dynamic), jax.tree.structure(carry)
+    floating = [_is_floating(y) for y in jax.tree.leaves(carry)]
+    places = [sum(floating[:place]) for place in rows]
+
+    def pullback(dynamic, both):
+        (after, total), (carry, added) = both
+        for place, more in zip(places, added, strict=True):
+            after = [y + more if i == place else y for i, y in enumerate(after)]
+        loop, leaves = jax.tree.leaves(dynamic), jax.tree.leaves(carry)
+
+        def stepped(parameters, moving):
+            new = step(
+                jax.tree.unflatten(structures[0], filled(loop, chosen, parameters)),
+                jax.tree.unflatten(structures[1], filled(leaves, floating, moving)),
+            )
+            return taken(jax.tree.leaves(new), floating)
+
+        back = jax.vjp(stepped, taken(loop, chosen), taken(leaves, floating))[1]
+        parameters, before = back(after)
+        return before, [y + more for y, more in zip(total, parameters, strict=True)]
+
+    moving = taken(jax.tree.leaves(carry), floating)
+    fed = (moving, taken(jax.tree.leaves(dynamic), chosen)), (carry, [moving[place] for place in places])
+    while len(_COMPILED) >= _MOST_COMPILED:
+        _COMPILED.pop(next(iter(_COMPILED)))
+    _COMPILED[kind] = Native(
+        pullback, dynamic, fed, side_by_side=_equal_arms(dynamic, static), stepping=True, fed=True, key=key_of(*what)
+    )
+    return _COMPILED[kind]
+
+
+def _equal_arms(dynamic, static) -> int:
+    """The number of equal arms, which are the lanes of vectors; zero where there are none."""
+    loop = eqx.combine(dynamic[0], static[0][0])
+    robot = loop.system.robot
+    return robot.count if robot.equal else 0
+
+
+def _is_floating(array) -> bool:
+    """Whether an array has cotangents."""
+    return np.issubdtype(array.dtype, np.floating)
+
+
+def taken(values, chosen) -> list:
+    """The chosen ones of some values."""
+    return [value for value, is_chosen in zip(values, chosen, strict=True) if is_chosen]
+
+
+def filled(values, chosen, new) -> list:
+    """The values, the chosen ones replaced by new ones."""
+    new = iter(new)
+    return [next(new) if is_chosen else value for value, is_chosen in zip(values, chosen, strict=True)]
 
 
 def _like(array, lanes: int) -> jax.ShapeDtypeStruct:
@@ -142,7 +220,7 @@ def or_none(backend: str, what: str, kind: Any, make: Callable) -> Any:
         except Exception as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             if reason not in _REFUSED.values() and backend == "auto":
-                _LOG.warning("no machine code of our own for this %s, XLA makes its steps: %s", what, reason)
+                _LOG.warning("no machine code of our own for this %s, XLA computes it: %s", what, reason)
             _REFUSED[kind] = reason
     if backend == "native":
         raise InputError(f'`backend="native"` cannot run this: {reason}; "auto" takes XLA instead')

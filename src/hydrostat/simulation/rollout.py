@@ -44,8 +44,8 @@ def rollout(
     **Arguments:** `controller`: what drives it, or a control that is held; `state`: where it starts, at rest when not
     given; `stepper`: as `default_stepper` says when not given; `sensors`: perfect ones when not given; `memory`: of
     the controller, where a motion before is continued; `backend`: "native" for machine code of our own, "xla" for
-    XLA's, "auto" for the first where it can. Robots of a batch (`jax.vmap`) are stepped side by side, over all cores.
-    Derivatives are XLA's.
+    XLA's, "auto" for the first where it can. Robots of a batch (`jax.vmap`) are stepped side by side, over all cores;
+    forward mode (`jax.jvp`, `jax.jacfwd`) is XLA's.
     """
     steps, every = errors.whole("steps", steps, least=1, most=10**9), errors.whole("every", every, least=1, most=10**9)
     if steps % every:
@@ -61,10 +61,7 @@ def rollout(
         by_xla = partial(_rows, count=count, every=every)
         return _trajectory(system, first, traced_rows(backend, by_xla, loop, begin, step, count, every))
     native = native_rows(backend, loop, begin, dt)
-    if native is None:
-        rows = _compiled(loop, begin, step, count, every)
-    else:
-        rows = native(begin, count, every, dt)[1]
+    rows = _compiled(loop, begin, step, count, every) if native is None else native(begin, count, every, dt)[1]
     if not bool(rows.good[-1]):
         last = float(state.time) + (int(jnp.argmin(rows.good)) + 1) * every * dt
         raise DivergedError(
