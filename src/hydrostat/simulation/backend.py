@@ -32,8 +32,7 @@ def compiled_step(dynamic, carry: Carry, static, batched: tuple[bool, ...] | Non
     """
     from hydrostat.native.function import Native, key_of
 
-    (loop, _), rest = static
-    robot = loop.system.robot
+    rest, robot = static[1], dynamic[0].system.robot
     batched = batched if lanes > 1 else None
     what = (dynamic, carry, static, batched, lanes)
     kind = structure_of(what)
