@@ -37,7 +37,6 @@ def prepare(rod: Rod, segments: int, method: str, dt: float) -> Callable[[], np.
             radius,
             rod.density,
             youngs_modulus=rod.youngs_modulus,
-            # Its shear stiffness is 4/3 G A (by a shear factor of 4/3); bends and twist of a slender rod hardly mind.
             shear_modulus=shear,
         )
         simulator.append(made)

@@ -3,7 +3,8 @@
 Its best setting: bends alone, since shear and stretch would bound the step of its explicit solvers a hundred times as
 tightly; one compiled function for the whole rollout; semi-implicit Euler, which evaluates the dynamics once a step where
 its default, Tsit5, does so six times and is stable at hardly longer steps. Its cost of a step grows faster than the
-number of segments, since it forms the dense mass matrix. It has no water.
+number of segments, since it forms the dense mass matrix; 8 segments are compared as well, and for the stiff rod alone,
+of which 20 are stable only below 0.1 ms and would take several seconds for a simulated one. It has no water.
 """
 
 from collections.abc import Callable
