@@ -1,10 +1,10 @@
 """Batches of arms: how many steps of an arm a second, from one arm to 1024, through `jax.vmap(hydrostat.rollout)`.
 
-The arm is the octopus arm of 20 segments with its muscles, in water, and dry with the weight it has in water. By machine
-code robots are lanes of vectors; on one core, and on all. XLA is beside it up to 64 arms. Beside the dry arm is a kernel
-written by hand (`peers/dry_kernel.py`), on the same cores: an arm of the same 60 coordinates without muscles and without
-constant volume, one linearly implicit solve a step where hydrostat makes two implicit stages, each iterated. It tells
-what this hardware can do, and is no competitor.
+The arm is the octopus arm of 20 segments with its muscles, in water, and dry with the weight it has in water. By
+machine code robots are lanes of vectors; on one core, and on all. XLA is beside it up to 64 arms. Beside the dry arm is
+a kernel written by hand (`peers/dry_kernel.py`), on the same cores: an arm of the same 60 coordinates without muscles
+and without constant volume, one linearly implicit solve a step where hydrostat makes two implicit stages, each
+iterated. It tells what this hardware can do, and is no competitor.
 """
 
 import json
@@ -25,7 +25,8 @@ COUNTS, XLA_COUNTS = (1, 8, 64, 1024), (1, 8, 64)
 SEGMENTS, DT, STEPS = 20, 5e-3, 300
 WEIGHT_IN_WATER = (0.0, 0.0, -0.19)
 """Gravity less buoyancy of the arm's tissue in sea water [m/s^2]."""
-LANES = 8
+LANES, ACTIVATION = 8, 0.03
+"""Arms of a block of the kernel, and the most that muscles of one side are active."""
 
 
 def systems(segments: int) -> dict[str, hs.System]:
@@ -37,7 +38,7 @@ def systems(segments: int) -> dict[str, hs.System]:
 def rate(system: hs.System, count: int, steps: int, backend: str, repetitions: int) -> float:
     """Steps of one arm a second, of some arms whose muscles are active to various degrees."""
     relaxed = system.rest().activation
-    pattern = jnp.zeros_like(relaxed).at[:, 0].set(0.1)
+    pattern = jnp.zeros_like(relaxed).at[:, 0].set(ACTIVATION)
 
     def tip(level):
         control = hs.Control(activation=level * pattern)

@@ -11,22 +11,23 @@ NAMES = {"hydrostat": "hydrostat", "mujoco": "MuJoCo", "pyelastica": "PyElastica
 CASES = {
     "dry": (
         "A soft arm falls in air",
-        "A silicone arm (240 mm, radius 7.5 to 2.5 mm, 1 MPa), clamped horizontally and let go, for one second, without "
-        "damping. All programs have the same physics here. PyElastica's error is that of its 20 elements: it "
-        "falls with the first power of their length, the others' with the second. With bends alone the tip differs from "
-        "that of a rod with all strains by {bends_alone_error_percent:.2g} %.",
+        "A silicone arm (240 mm, radius 7.5 to 2.5 mm, 1 MPa), clamped horizontally and let go, for one second, "
+        "without damping. All programs have the same physics here. PyElastica's error is that of its 20 elements: it "
+        "falls with the first power of their length, the others' with the second. With bends alone the tip differs "
+        "from that of a rod with all strains by {bends_alone_error_percent:.2g} %.",
     ),
     "damped": (
         "The same arm, damped",
-        "Viscosity of 10 ms times Young's modulus. MuJoCo's Euler method is implicit in joint damping, which is where it "
-        "is at its best. PyElastica has no such damping; SoRoMoX's explicit solvers would need far smaller steps.",
+        "Viscosity of 10 ms times Young's modulus. MuJoCo's Euler method is implicit in joint damping, which is "
+        "where it is at its best. PyElastica has no such damping; SoRoMoX's explicit solvers would need far "
+        "smaller steps.",
     ),
     "water": (
         "An arm in a current",
         "The size and the tissue of the octopus arm, without muscles, in water that flows across it at 0.1 m/s. "
-        "Not the same physics: hydrostat has the drag of a slender body across and along, MuJoCo the ellipsoid model of "
-        "its fluid forces. Each is compared with its own solution at a far smaller step; PyElastica and SoRoMoX have no "
-        "water.",
+        "Not the same physics: hydrostat has the drag of a slender body across and along, MuJoCo the ellipsoid model "
+        "of its fluid forces. Each is compared with its own solution at a far smaller step; PyElastica and SoRoMoX "
+        "have no water.",
     ),
     "nitinol": (
         "A stiff rod",
@@ -35,16 +36,25 @@ CASES = {
     ),
 }
 OTHERS = {
-    "octopus": "An octopus swims, and crawls on the ground. MuJoCo's has the same arms as chains of rigid links at its own "
-    "largest step within 1 %; it has no muscles of constant volume, no suckers and no contact between arms, "
+    "octopus": "An octopus swims, and crawls on the ground. MuJoCo's has the same arms as chains of rigid links at "
+    "its own largest step within 1 %; it has no muscles of constant volume, no suckers and no contact between arms, "
     "hydrostat's has all of these and its controller.",
     "rod": "The stiff rod with 20 g at its tip, all six strains: error of the tip and speed at several steps.",
     "scaling": "Cost of a step by the number of segments.",
     "squid": "Four soft limbs in water, stepped one at a time by a control loop of 1 kHz.",
     "forward_kinematics": "Tip poses of one million three-segment shapes, beside NumPy with the same formulas written "
     "three ways.",
-    "tracking": "A control tick of a chain of 10 to 30 platforms, beside the same law in NumPy and the paper's times, which "
-    "were measured on other hardware.",
+    "tracking": "A control tick of a chain of 10 to 30 platforms, beside the same law in NumPy and the paper's "
+    "times, which were measured on other hardware.",
+}
+
+
+ENGINES = {
+    "native_all_cores": "machine code, all cores",
+    "native_one_core": "machine code, one core",
+    "xla_all_cores": "XLA, all cores",
+    "kernel_all_cores": "kernel by hand, all cores",
+    "kernel_one_core": "kernel by hand, one core",
 }
 
 
@@ -60,10 +70,15 @@ def write(results: dict[str, Any], docs: Path) -> None:
 def text(results: dict[str, Any]) -> str:
     """The page."""
     machine = results.get("machine", {})
-    lines = ["<!-- Written by `make bench` from benchmarks/results.json; changes here are lost. -->", "", "# Benchmarks", ""]
+    lines = [
+        "<!-- Written by `make bench` from benchmarks/results.json; changes here are lost. -->",
+        "",
+        "# Benchmarks",
+        "",
+    ]
     lines += [
-        "What hydrostat costs, beside other programs: `make bench` measures all of it anew and writes this page. Figures "
-        "are the best of several runs, side by side in one run"
+        "What hydrostat costs, beside other programs: `make bench` measures all of it anew and writes this page. "
+        "Figures are the best of several runs, side by side in one run"
         + (f", on {machine['processor']}, {machine['cores']} cores" if machine else "")
         + ". One core unless said otherwise. Read the ratios: other hardware has other times.",
         "",
@@ -122,15 +137,15 @@ def sorosim(found: dict[str, Any]) -> list[str]:
     """Shapes and releases by SoRoSim."""
     lines = ["## Cosserat rods computed with SoRoSim", ""]
     lines += [
-        "500 static shapes and ten releases of rods of spring steel and TPU from the OpenCR project, computed by others "
-        f"with SoRoSim; hydrostat with {found['segments']} segments and all six strains. Positions in the data are rounded "
-        "to 0.1 mm and loads to four digits, which alone moves a tip at rest by about 0.02 %.",
+        "500 static shapes and ten releases of rods of spring steel and TPU from the OpenCR project, computed by "
+        f"others with SoRoSim; hydrostat with {found['segments']} segments and all six strains. Positions in the "
+        "data are rounded to 0.1 mm and loads to four digits, which alone moves a tip at rest by about 0.02 %.",
         "",
-        "Of the releases the last columns are at 0.5 ms, and at 0.5 ms with 72 segments: hydrostat's converged solution. "
-        "Where that is farther from the data than fewer segments are, their error and that of the data cancel in part, and "
-        "the small figure is not accuracy. The damping times in the data are rounded to 0.1 ms, which alone changes the RMS "
-        "error of a TPU release by up to 0.2 %. Viscosity in twist and shear matters less: halving it changes that of "
-        "releases 1 and 5 by at most 0.02 %.",
+        "Of the releases the last columns are at 0.5 ms, and at 0.5 ms with 72 segments: hydrostat's converged "
+        "solution. Where that is farther from the data than fewer segments are, their error and that of the data "
+        "cancel in part, and the small figure is not accuracy. The damping times in the data are rounded to 0.1 ms, "
+        "which alone changes the RMS error of a TPU release by up to 0.2 %. Viscosity in twist and shear matters "
+        "less: halving it changes that of releases 1 and 5 by at most 0.02 %.",
         "",
     ]
     head = ("material", "shapes", "mean error [%]", "worst [%]", "ms a shape", "from `equilibrium` [%]")
@@ -146,7 +161,9 @@ def sorosim(found: dict[str, Any]) -> list[str]:
             "at 0.5 ms, 72 segments [%]", "real-time factor")  # fmt: skip
     keys = ("releases", "dt_ms", "rms_error_percent_mean", "rms_error_percent", "rms_error_percent_converged_step",
             "rms_error_percent_converged", "real_time_factor")  # fmt: skip
-    lines += table(head, [(said, *(found[f"{name}_releases"][key] for key in keys)) for name, said in materials.items()])
+    lines += table(
+        head, [(said, *(found[f"{name}_releases"][key] for key in keys)) for name, said in materials.items()]
+    )
     return lines
 
 
@@ -156,15 +173,13 @@ def batch(found: dict[str, Any]) -> list[str]:
     lines += [
         f"Steps of one arm a second, of octopus arms of {found['segments']} segments at {found['dt_ms']:g} ms through "
         f"`jax.vmap(hs.rollout)`; {found['cores']} cores where it says all. The kernel written by hand measures the "
-        "hardware, not a simulator: its arms have as many coordinates but no muscles, no constant volume and one linear "
-        "solve a step, where hydrostat iterates two implicit stages.",
+        "hardware, not a simulator: its arms have as many coordinates but no muscles, no constant volume and one "
+        "linear solve a step, where hydrostat iterates two implicit stages.",
         "",
     ]
     rows = []
     for name, said in (("water", "in water"), ("dry", "dry")):
-        for key, engine in (("native_all_cores", "machine code, all cores"), ("native_one_core", "machine code, one core"),
-                            ("xla_all_cores", "XLA, all cores"), ("kernel_all_cores", "kernel by hand, all cores"),
-                            ("kernel_one_core", "kernel by hand, one core")):  # fmt: skip
+        for key, engine in ENGINES.items():
             values = found.get(f"{name}_{key}")
             if values is not None:
                 missing = [None] * (len(found["counts"]) - len(values))
@@ -176,9 +191,10 @@ def gradient(found: dict[str, Any]) -> list[str]:
     """The gradient of a rollout."""
     lines = ["## A gradient", ""]
     lines += [
-        f"The tip after {found['steps']} steps of an octopus arm in water by the activation of its {found['parameters']} "
-        "muscles, in reverse mode. Derivatives are XLA's. Beside it is what differences would take by machine code: where "
-        "parameters are few, they are the quicker way. Memory is that of the compiled function besides its arguments.",
+        f"The tip after {found['steps']} steps of an octopus arm in water by the activation of its "
+        f"{found['parameters']} muscles, in reverse mode. Derivatives are XLA's. Beside it is what differences would "
+        "take by machine code: where parameters are few, they are the quicker way. Memory is "
+        "that of the compiled function besides its arguments.",
         "",
     ]
     return lines + table(("figure", "value"), found.items())
@@ -188,8 +204,8 @@ def start(found: dict[str, Any]) -> list[str]:
     """The first result."""
     lines = ["## The first result", ""]
     lines += [
-        "Seconds from the start of a process to its end: a simulated second of an octopus arm in water, and of a crawling "
-        "octopus. Cold is with an empty cache folder, warm the process after it.",
+        "Seconds from the start of a process to its end: a simulated second of an octopus arm in water, and of a "
+        "crawling octopus. Cold is with an empty cache folder, warm the process after it.",
         "",
     ]
     return lines + table(("figure", "seconds"), found.items())

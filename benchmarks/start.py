@@ -13,7 +13,9 @@ import time
 from typing import Any
 
 IMPORT = "import hydrostat as hs; hs.simulate"
-ARM = "system = hs.System(hs.robots.octopus_arm({segments}), [hs.Water()]); hs.simulate(system, seconds=1.0, dt=5e-3).tip"
+ARM = (
+    "system = hs.System(hs.robots.octopus_arm({segments}), [hs.Water()]); hs.simulate(system, seconds=1.0, dt=5e-3).tip"
+)
 OCTOPUS = (
     "system = hs.System(hs.robots.octopus(8, {segments}), [hs.Water(), hs.Ground(), hs.Suckers(), hs.ArmContact()]); "
     "hs.simulate(system, hs.gaits.Crawl(heading=0.0), seconds=1.0, dt=5e-3).tip"

@@ -12,6 +12,7 @@ import functools
 import math
 
 import numpy as np
+
 from peers.rods import Rod
 from peers.vector_code import Kernel, Writer
 
@@ -41,6 +42,15 @@ def _series(name: str) -> str:
 
 def sweeps() -> list[tuple[list[str], list[str], bool]]:
     """The three sweeps over the links: what comes before each, the statements of a link, whether tip to base."""
+    start = [f"X[{3 * i + j}, b] = {'1.0' if i == j else '0.0'}" for i in range(3) for j in range(3)]
+    start += [f"X[{i}, b] = 0.0" for i in range(9, 18)]
+    none = [f"Y[{i}, b] = 0.0" for i in range(27)]
+    fall = [f"X[{i}, b] = 0.0" for i in range(3)] + [f"X[{3 + i}, b] = -G[{i}, b]" for i in range(3)]
+    return [(start, _motion() + _inertia(), False), (none, _elimination(), True), (fall, _accelerations(), False)]
+
+
+def _motion() -> list[str]:
+    """Base to tip: axes of the joints, velocities, products of velocities, and the rotation of a link."""
     out: list[str] = []
     out += [f"r{i}{j} = X[{3 * i + j}, b]" for i in range(3) for j in range(3)]
     out += [f"o{i} = X[{9 + i}, b]" for i in range(3)]
@@ -66,8 +76,12 @@ def sweeps() -> list[tuple[list[str], list[str], bool]]:
             out += [f"x = q[j, {number}, b]", "xx = x * x", f"sn = x * ({_series('sn')})", f"cs = {_series('cs')}"]
             for i in range(3):
                 out += [f"x = r{i}{a} * cs + r{i}{d} * sn", f"r{i}{d} = r{i}{d} * cs - r{i}{a} * sn", f"r{i}{a} = x"]
-    # Inertia about the origin, and the momentum's rate w x* (I w).
-    out += ["m = P[j, 1]", "across = P[j, 3]", "more = P[j, 4] - across"]
+    return out
+
+
+def _inertia() -> list[str]:
+    """The inertia of a link about the origin, and the rate of its momentum w x* (I w)."""
+    out = ["m = P[j, 1]", "across = P[j, 3]", "more = P[j, 4] - across"]
     out += [f"n{i} = o{i} + r{i}2 * P[j, 2]" for i in range(3)]
     out += ["nn = n0 * n0 + n1 * n1 + n2 * n2"]
     for i in range(3):
@@ -89,7 +103,11 @@ def sweeps() -> list[tuple[list[str], list[str], bool]]:
     out += [f"W[j, {_INERTIA + 21 + i}, b] = p{i}" for i in range(6)]
     out += [f"X[{3 * i + j}, b] = r{i}{j}" for i in range(3) for j in range(3)]
     out += [f"X[{9 + i}, b] = o{i}" for i in range(3)] + [f"X[{12 + i}, b] = w{i}" for i in range(6)]
+    return out
 
+
+def _elimination() -> list[str]:
+    """Tip to base: each joint is eliminated from articulated inertia and bias."""
     back = [f"i{i} = Y[{i}, b] + W[j, {_INERTIA + i}, b]" for i in range(21)]
     back += [f"p{i} = Y[{21 + i}, b] + W[j, {_INERTIA + 21 + i}, b]" for i in range(6)]
     for number in (2, 1, 0):
@@ -109,7 +127,11 @@ def sweeps() -> list[tuple[list[str], list[str], bool]]:
         for i in range(6):
             back.append(f"p{i} = p{i} + u{i} * f + " + " + ".join(f"i{_entry(i, k_)} * c{k_}" for k_ in range(6)))
     back += [f"Y[{i}, b] = i{i}" for i in range(21)] + [f"Y[{21 + i}, b] = p{i}" for i in range(6)]
+    return back
 
+
+def _accelerations() -> list[str]:
+    """Base to tip: accelerations of the joints, and their step."""
     last = [f"a{i} = X[{i}, b]" for i in range(6)]
     for number in (0, 1, 2):
         base = number * _JOINT
@@ -120,12 +142,7 @@ def sweeps() -> list[tuple[list[str], list[str], bool]]:
         last += [f"x = v[j, {number}, b] + dt * g", f"v[j, {number}, b] = x",
                  f"q[j, {number}, b] = q[j, {number}, b] + dt * x"]  # fmt: skip
     last += [f"X[{i}, b] = a{i}" for i in range(6)]
-
-    start = [f"X[{3 * i + j}, b] = {'1.0' if i == j else '0.0'}" for i in range(3) for j in range(3)]
-    start += [f"X[{i}, b] = 0.0" for i in range(9, 18)]
-    none = [f"Y[{i}, b] = 0.0" for i in range(27)]
-    fall = [f"X[{i}, b] = 0.0" for i in range(3)] + [f"X[{3 + i}, b] = -G[{i}, b]" for i in range(3)]
-    return [(start, out, False), (none, back, True), (fall, last, False)]
+    return last
 
 
 @functools.cache

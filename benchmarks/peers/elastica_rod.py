@@ -10,6 +10,7 @@ from importlib.metadata import version
 
 import elastica
 import numpy as np
+
 from peers.rods import Rod
 
 METHODS = {"position Verlet": elastica.PositionVerlet}

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 
 import numpy as np
-from peers.rods import Rod
 
 import hydrostat as hs
 from hydrostat.robots import MODES
 from hydrostat.simulation.simulate import Run
+from peers.rods import Rod
 
 # Iterations end at 1e-6 rad, below the error of all steps that are compared; the reference has the default of 1e-8.
 METHODS = {

@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import mujoco
 import numpy as np
-from peers.rods import BENDS, Rod
 
 from hydrostat.exporting import make_twin, write_mjcf
+from peers.rods import BENDS, Rod
 
 METHODS = {
     "Euler": mujoco.mjtIntegrator.mjINT_EULER,

@@ -37,7 +37,8 @@ class Writer:
 
     def place(self, entry: ast.Subscript, link: str) -> tuple[str, bool]:
         """The address of an entry, and whether it has lanes."""
-        assert isinstance(entry.value, ast.Name) and isinstance(entry.slice, ast.Tuple)
+        assert isinstance(entry.value, ast.Name)
+        assert isinstance(entry.slice, ast.Tuple)
         name, index = entry.value.id, entry.slice.elts
         lanes = name not in self.broadcast
         parts = index[: 2 if lanes else len(index)] if isinstance(index[0], ast.Name) else index[:1]

@@ -26,7 +26,7 @@ def test_paths_of_a_tip_are_compared_over_the_length(bench):
     assert rod.error_percent(moved[:2], tips) is None
     assert rod.error_percent(np.full((3, 3), np.nan), tips) is None
     assert rod.per_sample(2.5e-3) == 8
-    with pytest.raises(ValueError, match="whole part of 0.02 s; got 0.003 s"):
+    with pytest.raises(ValueError, match=r"whole part of 0\.02 s; got 0\.003 s"):
         rod.per_sample(3e-3)
 
 
@@ -97,7 +97,7 @@ def test_a_sweep_finds_the_step_that_costs_least(bench):
 @pytest.mark.slow
 def test_rods_without_loads_stay_as_sorosim_has_them(bench, tmp_path, monkeypatch):
     sorosim = bench("sorosim")
-    monkeypatch.setattr(sorosim, "CONVERGED_SEGMENTS", 3)
+    monkeypatch.setattr(sorosim, "CONVERGED_SEGMENTS", 2)
     for material, values in sorosim.RODS.items():
         tip = [values["length"], 0.0, 0.0]
         rows = [["label", 0, 0, 0, 0]] * 2 + [[f"P{i}", 0, 0, 0, 0 if i < 3 else tip[i - 3]] for i in range(6)]
@@ -106,7 +106,7 @@ def test_rods_without_loads_stay_as_sorosim_has_them(bench, tmp_path, monkeypatc
         release = np.zeros((2 + 5, 13))
         release[2:, -3:] = tip
         np.savetxt(tmp_path / f"{material}_release_1.txt", release)
-    found = sorosim.measure(tmp_path, segments=2, releases=(1,), compared=1, repetitions=1)
+    found = sorosim.measure(tmp_path, segments=2, releases=(1,), compared=0, repetitions=1)
     for name in ("springsteel", "tpu"):
         assert found[f"{name}_statics"]["tip_error_percent_worst"] == pytest.approx(0.0, abs=1e-9)
         assert found[f"{name}_releases"]["rms_error_percent"] == pytest.approx([0.0], abs=1e-9)
@@ -114,12 +114,16 @@ def test_rods_without_loads_stay_as_sorosim_has_them(bench, tmp_path, monkeypatc
 
 
 @pytest.mark.slow
-def test_batches_and_gradients_in_small(bench):
-    found = bench("batch").measure(counts=(1, 8), xla_counts=(1,), segments=2, steps=4, repetitions=1)
+def test_a_batch_in_small(bench):
+    found = bench("batch").measure(counts=(8,), xla_counts=(), segments=1, steps=4, repetitions=1)
     for name in ("water_native_all_cores", "dry_native_one_core", "dry_kernel_one_core"):
-        assert len(found[name]) == 2
+        assert len(found[name]) == 1
         assert min(found[name]) > 0.0
-    found = bench("gradient").measure(segments=2, steps=5, repetitions=1)
+
+
+@pytest.mark.slow
+def test_a_gradient_in_small(bench):
+    found = bench("gradient").measure(segments=1, steps=3, repetitions=1)
     assert found["difference_from_finite_difference"] < 1e-3
     assert found["gradient_memory_mb"] >= 0.0
 

@@ -61,10 +61,7 @@ def rollout(
         by_xla = partial(_rows, count=count, every=every)
         return _trajectory(system, first, traced_rows(backend, by_xla, loop, begin, step, count, every))
     native = native_rows(backend, loop, begin, dt)
-    if native is None:
-        rows = _compiled(loop, begin, step, count, every)
-    else:
-        rows = native(begin, count, every, dt)[1]
+    rows = _compiled(loop, begin, step, count, every) if native is None else native(begin, count, every, dt)[1]
     if not bool(rows.good[-1]):
         last = float(state.time) + (int(jnp.argmin(rows.good)) + 1) * every * dt
         raise DivergedError(
