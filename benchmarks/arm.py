@@ -21,7 +21,7 @@ from hydrostat.robots import MODES
 
 SEGMENTS, FINE_SEGMENTS, FINE_STEP = 20, 80, 0.2e-3
 WITHIN_PERCENT = 1.0
-LONG, SHORT = 5.0, 0.2
+LONG, SHORT = 5.0, 0.4
 """A run that takes less than `SHORT` [s] is timed over `LONG` simulated seconds, which hides what a call costs."""
 SIX, BOTH = "all six", "bends"
 # Program, method, strains, segments, steps [ms], and the step of its own reference [ms].

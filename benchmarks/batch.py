@@ -9,6 +9,8 @@ iterated. It tells what this hardware can do, and is no competitor.
 
 import json
 import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -19,7 +21,7 @@ from peers.dry_kernel import DryArms
 from peers.rods import RODS
 
 import hydrostat as hs
-from hydrostat.measuring import best_of, on_one_core
+from hydrostat.measuring import best_of
 
 COUNTS, XLA_COUNTS = (1, 8, 64, 1024), (1, 8, 64)
 SEGMENTS, DT, STEPS = 20, 5e-3, 300
@@ -73,27 +75,36 @@ def measure(
     steps: int = STEPS,
     repetitions: int = 3,
 ) -> dict[str, Any]:
-    """Steps of one arm a second; lists have one entry for each number of arms."""
+    """Steps of one arm a second on the cores of this process; lists have one entry for each number of arms."""
     found: dict[str, Any] = {"counts": list(counts), "xla_counts": list(xla_counts), "segments": segments}
     found |= {"dt_ms": 1e3 * DT, "steps": steps, "cores": len(os.sched_getaffinity(0))}
     for name, system in systems(segments).items():
-        native = [rate(system, count, steps, "native", repetitions) for count in counts]
-        found[f"{name}_native_all_cores"] = native
-        found[f"{name}_xla_all_cores"] = [rate(system, count, steps, "xla", 1) for count in xla_counts]
-        with on_one_core():
-            found[f"{name}_native_one_core"] = [rate(system, count, steps, "native", repetitions) for count in counts]
-    kernel = [kernel_rate(count, segments, steps, repetitions) for count in counts]
-    found["dry_kernel_all_cores"] = kernel
-    with on_one_core():
-        found["dry_kernel_one_core"] = [kernel_rate(count, segments, steps, repetitions) for count in counts]
-    for name in ("water", "dry"):
-        pairs = zip(found[f"{name}_native_all_cores"], found[f"{name}_xla_all_cores"], strict=False)
-        found[f"{name}_native_times_xla"] = [a / b for a, b in pairs]
+        found[f"{name}_native"] = [rate(system, count, steps, "native", repetitions) for count in counts]
+        if xla_counts:
+            found[f"{name}_xla"] = [rate(system, count, steps, "xla", 1) for count in xla_counts]
+            pairs = zip(found[f"{name}_native"], found[f"{name}_xla"], strict=False)
+            found[f"{name}_native_times_xla"] = [a / b for a, b in pairs]
+    found["dry_kernel"] = [kernel_rate(count, segments, steps, repetitions) for count in counts]
     return found
 
 
+def one_core() -> None:
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+
+
 def main() -> None:
-    print(json.dumps(measure()))
+    if sys.argv[1:] == ["one-core"]:
+        print(json.dumps(measure(xla_counts=())))
+        return
+    found = measure()
+    # In a process of its own: a thread that JAX has started before keeps the cores that it was started with.
+    command = [sys.executable, __file__, "one-core"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, preexec_fn=one_core)
+    alone = json.loads(done.stdout.splitlines()[-1])
+    if alone["cores"] != 1:
+        raise RuntimeError(f"one core was asked for; the process has {alone['cores']}")
+    found |= {f"{name}_one_core": alone[name] for name in ("water_native", "dry_native", "dry_kernel")}
+    print(json.dumps(found))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import hydrostat as hs
-from hydrostat.measuring import best_of, on_one_core
+from hydrostat.measuring import best_of, compiling_anew, on_one_core
 
 SEGMENTS, STEPS, DT = 20, 1000, 5e-3
 
@@ -77,7 +77,7 @@ def measure(segments: int = SEGMENTS, steps: int = STEPS, repetitions: int = 2) 
 
 
 def main() -> None:
-    with on_one_core():
+    with on_one_core(), compiling_anew():
         print(json.dumps(measure()))
 
 

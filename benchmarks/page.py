@@ -50,10 +50,10 @@ OTHERS = {
 
 
 ENGINES = {
-    "native_all_cores": "machine code, all cores",
+    "native": "machine code, all cores",
     "native_one_core": "machine code, one core",
-    "xla_all_cores": "XLA, all cores",
-    "kernel_all_cores": "kernel by hand, all cores",
+    "xla": "XLA, all cores",
+    "kernel": "kernel by hand, all cores",
     "kernel_one_core": "kernel by hand, one core",
 }
 
