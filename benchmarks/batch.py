@@ -21,7 +21,7 @@ from peers.dry_kernel import DryArms
 from peers.rods import RODS
 
 import hydrostat as hs
-from hydrostat.measuring import best_of
+from hydrostat.measuring import best_of, on_one_core
 
 COUNTS, XLA_COUNTS = (1, 8, 64, 1024), (1, 8, 64)
 SEGMENTS, DT, STEPS = 20, 5e-3, 300
@@ -88,10 +88,6 @@ def measure(
     return found
 
 
-def one_core() -> None:
-    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-
-
 def main() -> None:
     if sys.argv[1:] == ["one-core"]:
         print(json.dumps(measure(xla_counts=())))
@@ -99,7 +95,8 @@ def main() -> None:
     found = measure()
     # In a process of its own: a thread that JAX has started before keeps the cores that it was started with.
     command = [sys.executable, __file__, "one-core"]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, preexec_fn=one_core)
+    with on_one_core():
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     alone = json.loads(done.stdout.splitlines()[-1])
     if alone["cores"] != 1:
         raise RuntimeError(f"one core was asked for; the process has {alone['cores']}")
