@@ -1,5 +1,6 @@
 """Batches of rollouts by machine code: the same rows as one run after the other, and derivatives by XLA."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -7,9 +8,10 @@ import pytest
 from planar_rods import rod_system
 
 import hydrostat as hs
-from hydrostat.control.base import Controller
+from hydrostat.control.base import Controller, Idle
 from hydrostat.errors import InputError
-from hydrostat.simulation import batches, rollout
+from hydrostat.simulation import backend, batches, rollout
+from hydrostat.simulation.loop import Loop, first_carry
 from hydrostat.system import Control
 
 DT, STEPS = 2e-3, 10
@@ -157,3 +159,22 @@ def test_arms_of_an_octopus_stay_the_lanes():
     strengths = jnp.linspace(0.0, 0.1, 5)
     each = np.stack([body(strength) for strength in strengths])
     assert jax.vmap(body)(strengths) == pytest.approx(each, abs=1e-12)
+
+
+def test_equal_arms_of_a_robot_are_lanes(monkeypatch):
+    seen = []
+
+    class Compiled:
+        def __init__(self, *arguments, side_by_side, **more):
+            seen.append(side_by_side)
+
+    monkeypatch.setattr("hydrostat.native.function.Native", Compiled)
+    monkeypatch.setattr(backend, "_COMPILED", {})
+    monkeypatch.setattr("hydrostat.native.function.key_of", lambda *what: "")
+    system = hs.System(hs.robots.octopus(3, 1))
+    loop = Loop(system, Idle(), hs.Sensors(), hs.LinearImplicitEuler())
+    carry = first_carry(loop, system.rest(), DT, None)
+    dynamic, static = eqx.partition((loop, jnp.asarray(DT)), eqx.is_array)
+    like, rest = eqx.partition(carry, eqx.is_array)
+    backend.compiled_step(dynamic, like, (static, rest))
+    assert seen == [3]

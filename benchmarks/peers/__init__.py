@@ -1,0 +1,1 @@
+"""The same rod in hydrostat and in other programs: each module has `METHODS` and `prepare`."""
