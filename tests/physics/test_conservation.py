@@ -124,7 +124,9 @@ class During(eqx.Module):
         return no_inputs(model)._replace(force=jnp.where(begun < self.steps, self.load, 0.0))
 
 
-@pytest.mark.parametrize("stepper", [KeepMomentum(SDIRK2()), KeepMomentum(SDIRK2(tolerance=1e-4))])
+@pytest.mark.parametrize(
+    "stepper", [pytest.param(KeepMomentum(SDIRK2()), marks=pytest.mark.slow), KeepMomentum(SDIRK2(tolerance=1e-4))]
+)
 def test_a_load_that_is_on_for_some_steps_gives_its_impulse(stepper):
     still = (0.0, 0.0, 0.0)
     model = single_arm(

@@ -91,7 +91,9 @@ def balances(model, states, times):
     return np.array([values[:2] for values in each]).T
 
 
-@pytest.mark.parametrize("stepper", [RK4(), SDIRK2(tolerance=1e-13)], ids=["rk4", "sdirk2"])
+@pytest.mark.parametrize(
+    "stepper", [pytest.param(RK4(), marks=pytest.mark.slow), SDIRK2(tolerance=1e-13)], ids=["rk4", "sdirk2"]
+)
 def test_energy_balances_along_a_rollout(stepper):
     model = wired_model("tension")
     start = some_state(model, 4)

@@ -114,6 +114,7 @@ def test_a_users_rod(capsys, tmp_path):
     assert rested["tip_sag_exact_mm"] == pytest.approx(moved["tip_sag_exact_mm"], rel=1e-3)
 
 
+@pytest.mark.slow
 def test_a_run_that_diverges_keeps_its_rows(capsys, tmp_path, monkeypatch):
     whole = Run.__call__
     calls = []

@@ -65,7 +65,7 @@ def test_move(capsys, tmp_path):
 # Every run examines cylinder and cone with hard and with soft wires; the robot says which of them moves.
 @pytest.mark.parametrize(
     "robot",
-    [*(pytest.param(f"tentacle_{kind}", marks=pytest.mark.slow) for kind in ("cone", "through")), "tentacle_soft"],
+    [pytest.param(f"tentacle_{kind}", marks=pytest.mark.slow) for kind in ("cone", "through", "soft")],
 )
 def test_move_of_the_other_robots(capsys, tmp_path, robot):
     keys = ("--set", "pulse_file=false", "--set", "compression_bound_mm=1e-5", "--set", "seconds=10")

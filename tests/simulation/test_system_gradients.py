@@ -67,21 +67,22 @@ def touching(factors):
     return hs.rollout(system, control, state, steps=60, dt=DT, every=60, stepper=STEPPER).tip[-1] @ DIRECTION
 
 
-def check(tip, names, relative):
+def check(tip, names, relative, forward=True):
     ones = {name: jnp.asarray(1.0) for name in names}
     value = quick_jit(tip)
     reverse = quick_jit(jax.grad(tip))(ones)
-    forward = quick_jit(jax.jacfwd(tip))(ones)
+    modes = [reverse, quick_jit(jax.jacfwd(tip))(ones)] if forward else [reverse]
     for name in names:
         h = 3e-5
         slope = float(value({**ones, name: 1.0 + h}) - value({**ones, name: 1.0 - h})) / (2.0 * h)
         assert np.isfinite(slope), name
-        assert float(reverse[name]) == pytest.approx(slope, rel=relative), name
-        assert float(forward[name]) == pytest.approx(slope, rel=relative), name
+        for mode in modes:
+            assert float(mode[name]) == pytest.approx(slope, rel=relative), name
 
 
 def test_muscles_in_water():
-    check(lambda factors: arm_in_water(factors, segments=3, steps=8), FACTORS, 1e-5)
+    """Reverse mode, by machine code; XLA compiles forward mode for half a minute."""
+    check(lambda factors: arm_in_water(factors, segments=3, steps=8), FACTORS, 1e-5, forward=False)
 
 
 @pytest.mark.slow

@@ -50,7 +50,7 @@ SUNK = MASS * G / NODES / STIFFNESS + 0.5 * ONSET
 # --- At rest
 
 
-@pytest.mark.parametrize("keep", [False, True])
+@pytest.mark.parametrize("keep", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_a_dropped_body_comes_to_rest_on_its_weight(body, keep):
     seen = run(body, lifted(body, 0.02), GROUND, every=10, keep=keep)
     # Hunt and Crossley's damping of the last ripples has the coefficient c f: rates above c g / 2 = 10 / s make
