@@ -47,7 +47,7 @@ demo: $(VENV)/.run
 	@$(BIN)/hydrostat run octopus-crawl
 
 test: $(VENV)/.dev
-	@$(BIN)/python -m pytest -n 3 --dist worksteal -m "not slow"
+	@$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
 slow: $(VENV)/.dev
 	@$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
