@@ -1,8 +1,8 @@
 """The gradient of a rollout of 1000 steps of the octopus arm in water: its time in rollouts, and its memory.
 
-The gradient is that of the tip's last position by the activation of every muscle, in reverse mode, which XLA makes; the
-rollouts beside it are those of XLA and of machine code. Memory is what XLA allots to the compiled function besides its
-arguments; compiling itself takes more, which the peak of the process shows.
+The gradient is that of the tip's last position by the activation of every muscle, in reverse mode, by machine code;
+the rollouts beside it are those of XLA and of machine code. Memory is what XLA allots to the compiled function besides
+its arguments; compiling itself takes more, which the peak of the process shows.
 """
 
 import json

@@ -192,9 +192,9 @@ def gradient(found: dict[str, Any]) -> list[str]:
     lines = ["## A gradient", ""]
     lines += [
         f"The tip after {found['steps']} steps of an octopus arm in water by the activation of its "
-        f"{found['parameters']} muscles, in reverse mode. Derivatives are XLA's. Beside it is what differences would "
-        "take by machine code: where parameters are few, they are the quicker way. Memory is "
-        "that of the compiled function besides its arguments.",
+        f"{found['parameters']} muscles, in reverse mode, back through the steps by machine code. Beside it is what "
+        "differences would take: where parameters are few, they are the quicker way. Memory is that of XLA's part; "
+        "machine code keeps the carry of every row besides.",
         "",
     ]
     return lines + table(("figure", "value"), found.items())
