@@ -86,11 +86,15 @@ def _same(eqn, program_of, clock, turns):
     return lambda *args: args, True, 1e-6, 1
 
 
+def _first(eqn, program_of, clock, turns):
+    return lambda *args: args[: eqn.params["count"]], True, 1e-6, 1
+
+
 LOOPS = {
     "jit": _jit, "pjit": _jit, "closed_call": _custom, "core_call": _custom, "custom_jvp_call": _custom,
     "custom_vjp_call": _custom, "custom_vjp_call_jaxpr": _custom, "remat": _jit, "checkpoint": _jit, "remat2": _jit,
     "custom_lin": _custom, "scan": _scan, "while": _while, "cond": _cond, "split": _split, "sort": _sort,
-    "optimization_barrier": _same,
+    "optimization_barrier": _same, "value_with_derivative": _first,
 }  # fmt: skip
 """Operations with programs within them, or with several results: the call, that it has several results, seconds that
 it takes, and the number of its equations.

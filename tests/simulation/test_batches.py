@@ -1,4 +1,4 @@
-"""Batches of rollouts by machine code: the same rows as one run after the other, and derivatives by XLA."""
+"""Batches of rollouts by machine code: the same rows as one run after the other, and derivatives."""
 
 import equinox as eqx
 import jax
@@ -114,6 +114,21 @@ def test_derivatives_of_a_batch_are_those_of_differences(angles):
     summed = jax.jit(jax.grad(lambda y: jnp.sum(jax.vmap(end)(y))))
     assert summed(some) == pytest.approx(wanted, rel=1e-6)
     assert jax.vmap(jax.grad(end))(some) == pytest.approx(wanted, rel=1e-6)
+
+
+@pytest.mark.slow
+def test_derivatives_of_derivatives_are_those_of_differences(system):
+    rest = system.rest()
+
+    def end(x):
+        control = Control(torque=x[0] * jnp.ones((2, 1)))
+        return rollout(system, control, rest._replace(q=rest.q + x[1]), steps=3, dt=DT).state.q[-1, 0, 0]
+
+    x, step, gradient = jnp.array([0.05, 0.1]), 1e-5, jax.grad(end)
+    differences = np.array([(gradient(x + step * e) - gradient(x - step * e)) / (2 * step) for e in jnp.eye(2)])
+    assert jax.jacfwd(gradient)(x) == pytest.approx(differences, rel=1e-5)
+    along = jax.grad(lambda x: jax.jvp(end, (x,), (jnp.array([1.0, 0.0]),))[1])
+    assert along(x) == pytest.approx(differences[0], rel=1e-5)
 
 
 def test_a_run_that_diverges_is_no_number_and_leaves_the_others(angles, one_by_one):

@@ -14,6 +14,7 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int
 
 from hydrostat.compiling import quick_jit
+from hydrostat.derivatives import with_derivative
 from hydrostat.errors import InputError, UnsolvedError
 from hydrostat.mechanics.dynamics import residual
 from hydrostat.mechanics.motion import Coordinates, like_coordinates
@@ -127,29 +128,22 @@ def _find(robot: Robot, residual_at, start, load_steps: int) -> Equilibrium:
         jnp.arange(1, load_steps + 1) / load_steps,
     )
 
-    q = _with_derivative(root, residual_at, unravel)
+    q = with_derivative(root, (residual_at, unravel), _implicit_derivative)
     count = counts[-1]
     converged = jnp.all(good > 0.0)
     return Equilibrium(unravel(jnp.where(converged, q, jnp.nan)), converged, count.astype(int))
 
 
-@eqx.filter_custom_jvp
-def _with_derivative(root, residual_at, unravel):
-    """The root with the derivative of the implicit function, which is traced only where it is asked for."""
-    del residual_at, unravel
-    return root
-
-
-@_with_derivative.def_jvp
-def _implicit_derivative(primals, tangents):
-    root, residual_at, unravel = primals
+def _implicit_derivative(root, known, tangents):
+    """The change of the root with the residual."""
+    residual_at, unravel = known
 
     def residual(q, residual_at):
         return ravel_pytree(residual_at(unravel(q), 1.0))[0]
 
     K = jax.jacfwd(lambda q: residual(q, residual_at))(root)
-    _, pushed = eqx.filter_jvp(lambda own: residual(root, own), (residual_at,), (tangents[1],))
-    return root, -jnp.linalg.solve(K, pushed)
+    _, pushed = eqx.filter_jvp(lambda own: residual(root, own), (residual_at,), (tangents[0],))
+    return -jnp.linalg.solve(K, pushed)
 
 
 def _shared(model: Robot) -> list[str]:

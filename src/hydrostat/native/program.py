@@ -100,6 +100,8 @@ def _inline(jaxpr, env, eqns) -> None:
         name, read = eqn.primitive.name, [_read(env, atom) for atom in eqn.invars]
         if name in _SAME:
             found = read
+        elif name == "value_with_derivative":
+            found = read[: eqn.params["count"]]
         elif name in _CALLS:
             found = _inlined(eqn.params[_CALLS[name]], read, eqns)
         elif name == "custom_linear_solve":

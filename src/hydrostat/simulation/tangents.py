@@ -19,11 +19,11 @@ from hydrostat.simulation.backend import compiled_pullback, filled, or_none, ste
 from hydrostat.simulation.host_calls import Batched, called_on_host, joined_batches, of_robot, over_cores, parted
 
 
-def tangents_of_rows(run, arguments: tuple, directions: tuple) -> tuple[Any, Any]:
+def tangents_of_rows(run, arguments: tuple, directions: tuple, carries: list | None = None) -> tuple[Any, Any]:
     """The rows of a run, and their tangents.
 
     **Arguments:** `run`: the `Run`; `arguments`: the loop, the carry and the step's length; `directions`: tangents of
-    their arrays, None where they are zero.
+    their arrays, None where they are zero; `carries`: arrays of the carry after each row, where they are known.
     """
     (loop, carry, dt), (of_loop, of_carry, of_dt) = arguments, directions
     leaves, structure = jax.tree.flatten(((loop, dt), carry))
@@ -31,12 +31,24 @@ def tangents_of_rows(run, arguments: tuple, directions: tuple) -> tuple[Any, Any
     pairs = [(y, tangent) for y, tangent in zip(leaves, along, strict=True) if eqx.is_array(y)]
     arrays = [y for y, _ in pairs]
     moved = tuple(tangent is not None and _is_floating(y) for y, tangent in pairs)
-    carries = run.carries(arrays)
-    row = run.row(run.of_rows(carries))
+    carries = run.carries([jax.lax.stop_gradient(y) for y in arrays]) if carries is None else carries
     tangents = taken([tangent for _, tangent in pairs], moved)
     found = iter(_bound(run, moved, arrays, carries, tangents))
+    row = _known(arguments, carries, run)
     of_row = jax.tree.map(lambda y: next(found) if eqx.is_array(y) and _is_floating(y) else None, row)
     return row, of_row
+
+
+@eqx.filter_custom_jvp
+def _known(arguments: tuple, carries: list, run):
+    """The rows of a run of which the carry after each row is known; they have derivatives by the arguments."""
+    return run.row(run.of_rows(carries))
+
+
+@_known.def_jvp
+def _(primals, tangents):
+    arguments, carries, run = primals
+    return tangents_of_rows(run, arguments, tangents[0], carries)
 
 
 def _bound(run, moved: Batched, arrays: list, carries: list, tangents: list) -> list:
@@ -106,7 +118,7 @@ def _(*values, **params):
 mlir.register_lowering(tangents_p, mlir.lower_fun(_by_xla, multiple_results=True))
 # Derivatives of derivatives go through XLA's forward mode.
 ad.primitive_jvps[tangents_p] = lambda primals, tangents, **params: jax.jvp(  # type: ignore[assignment]
-    partial(_by_xla, **params), primals, [ad.instantiate_zeros(y) for y in tangents]
+    partial(_by_xla, **params), list(primals), [ad.instantiate_zeros(y) for y in tangents]
 )
 
 
@@ -126,9 +138,7 @@ batching.primitive_batchers[tangents_p] = _batched
 
 def _transposed(cotangents, *values, run, moved, batched, count):
     """Cotangents of the tangents, back through the steps by machine code."""
-    known = values[: len(moved) + run.of_carry]
-    if not all(ad.is_undefined_primal(y) for y in values[len(known) :]):
-        raise NotImplementedError("tangents of a rollout of which some are constants")
+    known, tangents = values[: len(moved) + run.of_carry], values[len(moved) + run.of_carry :]
     lead = count is not None
     after = [
         jax.numpy.zeros(shape.shape, shape.dtype) if type(y) is ad.Zero else y
@@ -138,14 +148,27 @@ def _transposed(cotangents, *values, run, moved, batched, count):
     flags = (*batched[: len(known)], *(lead for _ in after))
     kind = structure_of((run.like, run.static, moved, "gradient"))
     kernels = or_none("auto", "gradient", kind, partial(_kernels, run, moved))
+    by_xla = partial(_back_by_xla, run=run, moved=moved, batched=flags, count=count)
     if kernels is None:
-        found = _back_by_xla(*inputs, run=run, moved=moved, batched=flags, count=count)
+        found = by_xla(*inputs)
     else:
-        found = called_on_host(partial(_prepared, run, moved, kernels), inputs, (False,) * len(inputs), flags, count)
-    return [*(None for _ in known), *found]
+        found = _back(partial(_prepared, run, moved, kernels), by_xla, flags, count, inputs)
+    unknown = [ad.is_undefined_primal(y) for y in tangents]
+    return [*(None for _ in known), *(y if asked else None for y, asked in zip(found, unknown, strict=True))]
 
 
 ad.primitive_transposes[tangents_p] = _transposed
+
+
+def _back(prepare, by_xla, batched: Batched, count: int | None, inputs: list) -> list:
+    """The cotangents by machine code; their own derivatives are XLA's."""
+
+    @jax.custom_jvp
+    def call(*inputs):
+        return called_on_host(prepare, list(inputs), (False,) * len(inputs), batched, count)
+
+    call.defjvp(lambda primals, tangents: jax.jvp(by_xla, primals, tangents))
+    return call(*inputs)
 
 
 def _kernels(run, moved: Batched) -> tuple:

@@ -14,33 +14,29 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
+from hydrostat.derivatives import with_derivative
+
 _TOLERANCE = 1e-12
 _BASIS = 100  # most vectors of a Krylov basis: with 40, systems of 90 unknowns with scattered eigenvalues stalled
 _BASES = 10  # most of them, one after the other
 _SLOW = 0.9  # ratio of two residuals from where the next direction is not taken from the residual
 
 
-@eqx.filter_custom_jvp
 def implicit_root(found, parameters, residual: Callable, solve: Callable):
     """The root with the derivative of the implicit function, NaN where the linear system could not be solved.
 
     **Arguments:** `found`: the root and the factors of a symmetric operator near dR/da; `parameters`: p; `residual`:
     R(a, p); `solve`: the operator's inverse, a function of the factors and of a right-hand side shaped as the root.
     """
-    del parameters, residual, solve
-    return found[0]
-
-
-@implicit_root.def_jvp
-def _implicit_root_jvp(primals, tangents):
-    (root, factors), parameters, residual, solve = primals
 
     # Made again in reverse mode, so that no intermediate result of R is stored.
     @eqx.filter_checkpoint(prevent_cse=False)
-    def change(root, factors, parameters, tangent):
-        return _change(root, factors, parameters, tangent, residual, solve)
+    def change(root, known, tangents):
+        factors, parameters = known
+        return _change(root, factors, parameters, tangents[1], residual, solve)
 
-    return root, change(root, factors, parameters, tangents[1])
+    root, factors = found
+    return with_derivative(root, (jax.lax.stop_gradient(factors), parameters), change)
 
 
 def _change(root, factors, parameters, tangent, residual, solve):
