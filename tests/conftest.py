@@ -1,6 +1,7 @@
 """What every test shares: checked shapes, float64, a compilation cache, and reproducible examples."""
 
 import ctypes
+import gc
 import os
 from pathlib import Path
 
@@ -58,6 +59,8 @@ def pytest_configure(config):
     """Quick tests compile for seconds what runs for moments; slow ones run for long, at the level of a user's run."""
     if config.getoption("markexpr") != "slow":
         interpreter.install()
+        # A sixth of the time: what tests trace is kept. `little_memory` collects.
+        gc.disable()
         for options in (compiling._OPTIONS, compiling._FAST):
             options["xla_backend_optimization_level"] = 0
 
@@ -71,4 +74,5 @@ def little_memory():
         jax.clear_caches()
         executables.forget_all()
         interpreter.forget()
+        gc.collect()
         ctypes.CDLL(None).malloc_trim(0)

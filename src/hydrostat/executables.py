@@ -16,6 +16,7 @@ import jax.extend.core
 from jax.experimental import serialize_executable
 
 from hydrostat import code_cache
+from hydrostat.collecting import paused_collector
 
 
 class _Hits:
@@ -95,7 +96,8 @@ class Executables:
 
     def _made(self, function, leaves: list) -> Any:
         """The executable of a function of these arrays."""
-        return function.lower(leaves).compile()
+        with paused_collector():
+            return function.lower(leaves).compile()
 
     def _key(self, arguments, leaves: list) -> str | None:
         """The key of the entry on disk; None where the function cannot be told by one."""

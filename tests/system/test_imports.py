@@ -11,7 +11,7 @@ SOURCE = Path(hydrostat.__file__).parent
 MOST_LINES = 400
 # From the bottom up: each may import those of the layers below, and nothing of its own layer but itself.
 LAYERS = (
-    {"errors", "code_cache", "constants", "geometry", "measuring", "_version"},
+    {"errors", "code_cache", "collecting", "constants", "derivatives", "geometry", "measuring", "_version"},
     {"executables", "native"},
     {"compiling"},
     {"lie", "tables"},

@@ -26,8 +26,19 @@ stepped = eqx.filter_jit(step)
 # --- Composition
 
 
-@pytest.mark.parametrize("name", ["none", "water", "ground", "suckers", "ball", "obstacles", "arm contact", "jet"])
-@pytest.mark.parametrize("kind", ROBOTS)
+PARTS = ["none", "water", "ground", "suckers", "ball", "obstacles", "arm contact", "jet"]
+SOON = ["suckers", "arm contact", "jet"]
+"""Parts that each kind of robot is traced with at once: these ask most of it, and suckers stand on the ground."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        pytest.param(kind, name, marks=() if kind == "single" or name in SOON else pytest.mark.slow)
+        for kind in ROBOTS
+        for name in PARTS
+    ],
+)
 def test_every_part_goes_with_every_robot(kind, name):
     """By tracing a step, the simplest: shapes and refusals are found without compiling it."""
     robot = ROBOTS[kind]()

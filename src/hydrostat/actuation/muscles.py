@@ -15,7 +15,6 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from hydrostat.bodies import Arm
-from hydrostat.compiling import once
 from hydrostat.errors import InputError
 from hydrostat.geometry import frustum_volume
 from hydrostat.lie import small
@@ -156,7 +155,7 @@ class HydrostatMuscles(AbstractMuscles):
             return self.radius * jnp.sqrt(arm.segments.area_ratio(q))
 
         ones = [jnp.broadcast_to(one, q.shape) for one in np.eye(q.shape[-1])]
-        radius, thicker = once((swollen(q), jnp.stack([jax.jvp(swollen, (q,), (one,))[1] for one in ones], -1)))
+        radius, thicker = swollen(q), jnp.stack([jax.jvp(swollen, (q,), (one,))[1] for one in ones], -1)
         fibres = jax.vmap(lambda segment, *arguments: segment.fibres(*arguments))(
             arm.segments, q, radius, self.lower, self.upper
         )
@@ -171,7 +170,7 @@ class HydrostatMuscles(AbstractMuscles):
         segments = arm.segments
         if not isinstance(segments, StrutSegment) or segments.twists or tension.shape[1] > len(MUSCLES):
             return super().turning(arm, q, tension, lengths, J)
-        slack = once(tension[:, :4] / lengths[:, :4])
+        slack = tension[:, :4] / lengths[:, :4]
         fibres = jax.vmap(lambda segment, *arguments: segment.fibres_turning(*arguments))(
             segments, q, lengths[:, 4], self.lower, self.upper, slack
         )

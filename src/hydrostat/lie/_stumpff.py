@@ -7,8 +7,6 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from hydrostat.compiling import once
-
 # Up to x = 9, 3 rad, the power series is used: twelve terms leave less than 1e-17 of c_4, c_5 and those above.
 _LARGE = 9.0
 _SERIES_TERMS = 11
@@ -32,7 +30,7 @@ def stumpff(x: Float[Array, "*batch"], order: int) -> tuple[Float[Array, "*batch
     series = {k: _series(x_small, k) for k in (highest, highest - 1)}
     for k in range(highest - 2, -1, -1):
         series[k] = 1.0 / factorial(k) - x_small * series[k + 2]
-    found = once(tuple(series[k] for k in range(order + 1)))
+    found = tuple(series[k] for k in range(order + 1))
 
     # Larger angles: sine and cosine, then the recursion upwards. In a loop that is made once or not at all: few arms
     # bend so far within a segment, and a call of the sine keeps the compiler from taking several angles at a time.

@@ -4,7 +4,6 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from hydrostat.compiling import once
 from hydrostat.lie import small, so3
 from hydrostat.lie._stumpff import stumpff
 
@@ -129,9 +128,9 @@ def motion(twist: Float[Array, " 6"], rate: Float[Array, " 6"]):
     _, c1, c2, c3, c4, c5, c6, c7 = c
     g, wv = small.dot(w, x), small.dot(w, v)
     e1, e2 = c3 - 2.0 * c4, 3.0 * c5 - c4
-    wx, u = once((small.cross(w, x), small.cross(w, y) + small.cross(v, x)))
-    wwx, xwx = once((small.cross(w, wx), small.cross(x, wx)))
-    turn, outer = once((e1 * wx + e2 * wwx, small.cross(w, u) + small.cross(v, wx)))
+    wx, u = small.cross(w, x), small.cross(w, y) + small.cross(v, x)
+    wwx, xwx = small.cross(w, wx), small.cross(x, wx)
+    turn, outer = e1 * wx + e2 * wwx, small.cross(w, u) + small.cross(v, wx)
     angular = x - c2 * wx + c3 * wwx
     linear = y - c2 * u + c3 * outer + wv * turn
     angular_rate = g * turn + c3 * xwx
@@ -141,7 +140,7 @@ def motion(twist: Float[Array, " 6"], rate: Float[Array, " 6"]):
         + (small.dot(x, v) + small.dot(w, y)) * turn
         + wv * (g * ((5.0 * c5 - c4 - 8.0 * c6) * wx + (15.0 * c7 - 7.0 * c6 + c5) * wwx) + e2 * xwx)
     )
-    wv_cross = once(small.cross(w, v))
+    wv_cross = small.cross(w, v)
     position = v + c2 * wv_cross + c3 * small.cross(w, wv_cross)
     return (
         SE3(so3.polynomial(w, 1.0, c1, c2), position),

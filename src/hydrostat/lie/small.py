@@ -1,9 +1,4 @@
-"""Products of tiny vectors and matrices, written so that XLA fuses them on a CPU.
-
-A library call, or a reduction over an axis of three, costs more than the arithmetic: the contraction is unrolled. Its
-derivative is not: transposed, each of its terms would be padded to the whole and added, which takes three times as many
-kernels to compile and to run.
-"""
+"""Products of tiny vectors and matrices, as sums over an axis: a library call costs more than the arithmetic."""
 
 from collections.abc import Callable
 from functools import partial
@@ -26,42 +21,19 @@ def _product_rule(product: Callable, primals, tangents) -> Array:
     return sum(terms[1:], start=terms[0])
 
 
-@jax.custom_jvp
 def dot(a: Float[Array, "*batch j"], b: Float[Array, "*batch j"]) -> Float[Array, "*batch"]:
     """The scalar product of short vectors."""
-    return sum((a[..., j] * b[..., j] for j in range(1, a.shape[-1])), start=a[..., 0] * b[..., 0])
+    return jnp.sum(a * b, -1)
 
 
-@partial(dot.defjvp, symbolic_zeros=True)
-def _dot_jvp(primals, tangents):
-    return dot(*primals), _product_rule(lambda a, b: jnp.sum(a * b, -1), primals, tangents)
-
-
-@jax.custom_jvp
 def matvec(a: Float[Array, "*batch i j"], x: Float[Array, "*batch j"]) -> Float[Array, "*batch i"]:
     """The product of a small matrix and a vector."""
-    terms = [a[..., :, j] * x[..., j, None] for j in range(a.shape[-1])]
-    return sum(terms[1:], start=terms[0])
+    return jnp.sum(a * x[..., None, :], -1)
 
 
-@partial(matvec.defjvp, symbolic_zeros=True)
-def _matvec_jvp(primals, tangents):
-    return matvec(*primals), _product_rule(lambda a, x: jnp.sum(a * x[..., None, :], -1), primals, tangents)
-
-
-@jax.custom_jvp
 def matmul(a: Float[Array, "*batch i j"], b: Float[Array, "*batch j k"]) -> Float[Array, "*batch i k"]:
-    """The product of two small matrices, as a sum of outer products."""
-    terms = [a[..., :, j, None] * b[..., j, None, :] for j in range(a.shape[-1])]
-    return sum(terms[1:], start=terms[0])
-
-
-@partial(matmul.defjvp, symbolic_zeros=True)
-def _matmul_jvp(primals, tangents):
-    def product(a, b):
-        return jnp.sum(a[..., :, :, None] * b[..., None, :, :], -2)
-
-    return matmul(*primals), _product_rule(product, primals, tangents)
+    """The product of two small matrices."""
+    return jnp.sum(a[..., :, :, None] * b[..., None, :, :], -2)
 
 
 def norm(x: Float[Array, "*batch j"]) -> Float[Array, "*batch"]:

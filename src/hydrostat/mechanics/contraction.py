@@ -6,7 +6,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from hydrostat.compiling import once
 from hydrostat.lie import small
 from hydrostat.mechanics.model import ArmModel
 
@@ -27,7 +26,6 @@ def _tensed(model: ArmModel, q, v, activation):
     rate."""
     assert model.muscles is not None
     lengths, J = model.muscles.pulls(model.arm, q)
-    lengths, J = once((lengths, J))
     rates = small.matvec(J, v)
     return model.muscles.tensions(lengths, rates, activation), J, lengths, rates
 

@@ -14,7 +14,6 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from hydrostat.compiling import once
 from hydrostat.lie import se3, small
 from hydrostat.mechanics.added_mass import added_inertia, added_wrench, entrained
 from hydrostat.mechanics.articulated import Factors, solve
@@ -124,9 +123,8 @@ def _local_wrenches(arm: ArmModel, motion: Motion, a, force, follower, outer: Ou
         parts = [(motion.inner, f + drag)] if arm.flow_at_masses else [*parts, (motion.flow, drag)]
     at_base, on_q = jnp.zeros_like(motion.V), jnp.zeros_like(a)
     for points, wrench in parts:
-        stored = once(wrench)
-        at_base = at_base + jnp.sum(gathered_wrench(points.T, stored), 1)
-        on_q = on_q + jnp.sum(projected(points.J, stored), 1)
+        at_base = at_base + jnp.sum(gathered_wrench(points.T, wrench), 1)
+        on_q = on_q + jnp.sum(projected(points.J, wrench), 1)
 
     # Contact, at the contact nodes. A force on a tip is added to the wrench of the next segment.
     at_tip = None

@@ -9,7 +9,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from hydrostat.compiling import once
 from hydrostat.lie import SE3, se3, small
 from hydrostat.mechanics.model import ArmModel
 from hydrostat.mechanics.nodes import NodeFamily, Nodes
@@ -115,7 +114,7 @@ def arm_motion(model: ArmModel, q, v, a, base: BaseMotion) -> Motion:
         V_skin = carried_twist(skin.T, bases[1][:, None]) + skin.Jv
     flow = inner if model.flow_at_masses else points_at(model.arm, q, v, model.flow)
     T_base, V_base = jax.tree.map(lambda y: y[:, None], bases[:2])
-    T_flow, V_flow = once((T_base @ flow.T, carried_twist(flow.T, V_base) + flow.Jv))
+    T_flow, V_flow = T_base @ flow.T, carried_twist(flow.T, V_base) + flow.Jv
     T_world, V, A = bases
     return Motion(inner, skin, tips, flow, lumps, loads, T_world, V, A, T_skin, V_skin, T_flow, V_flow)
 
@@ -194,7 +193,7 @@ def flow_nodes(model: ArmModel, motion: Motion, q: Float[Array, "n k"]) -> Nodes
     tangent = small.matvec(motion.T_world.rotation[:, None], along)
     length = model.flow_share * (model.arm.segments.length * stretch_of(model, q))[:, None]
     # Stored: each of them is needed for every component of a force and of its damping.
-    return Nodes(*once(_in_world(motion.T_flow, motion.V_flow, tangent, _radius(model, q, model.flow), length)))
+    return Nodes(*_in_world(motion.T_flow, motion.V_flow, tangent, _radius(model, q, model.flow), length))
 
 
 def _radius(model: ArmModel, q: Float[Array, "n k"], fractions: Float[Array, " d"]) -> Float[Array, "n d"]:

@@ -9,7 +9,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from hydrostat.compiling import once
 from hydrostat.errors import InputError
 from hydrostat.lie import small
 
@@ -61,7 +60,7 @@ class Entrained(NamedTuple):
 
 def on_displacements(linear: Float[Array, "n 3 3"]) -> Float[Array, "n 6 6"]:
     """A stiffness or damping against displacements of the nodes, with none against rotations."""
-    return jnp.pad(once(linear), ((0, 0), (3, 0), (3, 0)))
+    return jnp.pad(linear, ((0, 0), (3, 0), (3, 0)))
 
 
 class AbstractForces(eqx.Module):

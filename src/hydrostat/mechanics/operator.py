@@ -9,7 +9,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from hydrostat.compiling import once
 from hydrostat.lie import SE3, se3, small
 from hydrostat.mechanics.added_mass import added_inertia, entrained
 from hydrostat.mechanics.articulated import ArmFactors, Factors, WireFactors, products, solve
@@ -85,7 +84,7 @@ def _factor_arm(arm: ArmModel, motion: Motion, local, outer: OuterForces, water:
     if outer.contact is not None:
         added = c_v * outer.contact.damping + c_q * outer.contact.stiffness
         if skin_is_tips(arm):
-            at_tip = matrix_in_axes(motion.T_skin.rotation[:, 0], once(added))
+            at_tip = matrix_in_axes(motion.T_skin.rotation[:, 0], added)
         else:
             more = (jnp.sum(y, 1) for y in _skin_blocks(motion, added))
             blocks = [one + other for one, other in zip(blocks, more, strict=True)]
@@ -94,7 +93,7 @@ def _factor_arm(arm: ArmModel, motion: Motion, local, outer: OuterForces, water:
 
     # Tip to base.
     tips = motion.tips
-    each = once((at_tip, bb, bq, qq + local, pull, lever))
+    each = at_tip, bb, bq, qq + local, pull, lever
     nothing = (jnp.zeros((6, 6)), jnp.zeros(3))
     (inertia, _), (U, Dinv) = jax.lax.scan(
         _eliminate, nothing, (tips.T, tips.J, *each), reverse=True, unroll=unrolling(arm.arm.count)
@@ -114,12 +113,12 @@ def _eliminate(beyond, segment):
     # against a turn. A slender arm has little else to hold its direction.
     force = force + pull
     bb = bb + jnp.maximum(small.dot(force, lever), 0.0) * _TURNS
-    IJ = once(small.matmul(inertia, J))
+    IJ = small.matmul(inertia, J)
     qq = small.symmetric(qq + small.matmul(J.T, IJ))
     U = bq + jnp.swapaxes(gathered_wrench(T, IJ.T), -1, -2)
-    U, Dinv = once((U, small.inverse_positive(once(qq))))
+    Dinv = small.inverse_positive(qq)
     # X^T I X: rows and then columns carried to the base.
-    half, UD = once((gathered_wrench(T, inertia), small.matmul(U, Dinv)))
+    half, UD = gathered_wrench(T, inertia), small.matmul(U, Dinv)
     inertia = bb + gathered_wrench(T, jnp.swapaxes(half, -1, -2)) - small.matmul(UD, U.T)
     return (small.symmetric(inertia), force), (U, Dinv)
 
@@ -137,8 +136,8 @@ def _pulling(arm: ArmModel, motion: Motion, outer: OuterForces, c_q) -> tuple[Fl
 def _resistance(motion: Motion, flow: NodeForces, c_v, c_q) -> Float[Array, "n f 3 3"]:
     """The surroundings' part of the operator at each flow node, c_v C + c_q K against displacements, in its axes."""
     R = motion.T_flow.rotation
-    linear = once(c_v * flow.damping[:, 3:, 3:] + c_q * flow.stiffness[:, 3:, 3:]).reshape(R.shape)
-    return once(small.symmetric(small.matmul(jnp.swapaxes(R, -1, -2), once(small.matmul(linear, R)))))
+    linear = (c_v * flow.damping[:, 3:, 3:] + c_q * flow.stiffness[:, 3:, 3:]).reshape(R.shape)
+    return small.symmetric(small.matmul(jnp.swapaxes(R, -1, -2), small.matmul(linear, R)))
 
 
 def _mass_blocks(points: Points, inertia: Float[Array, "... 6"], resisting: Float[Array, "... 3 3"] | None = None):
@@ -150,13 +149,13 @@ def _mass_blocks(points: Points, inertia: Float[Array, "... 6"], resisting: Floa
     IJ = inertia[..., None] * points.J
     if resisting is not None:
         linear = IJ[..., 3:, :] + small.matmul(resisting, points.J[..., 3:, :])
-        IJ = once(jnp.concatenate([IJ[..., :3, :], linear], -2))
+        IJ = jnp.concatenate([IJ[..., :3, :], linear], -2)
     bq = jnp.swapaxes(gathered_wrench(_for_columns(points.T), jnp.swapaxes(IJ, -1, -2)), -1, -2)
     qq = small.symmetric(small.matmul(jnp.swapaxes(points.J, -1, -2), IJ))
     turned = jnp.swapaxes(R, -1, -2)
     rotary = small.matmul(R, inertia[..., :3, None] * turned)
     mass = inertia[..., 3:, None] * turned
-    mass = small.symmetric(small.matmul(R, mass if resisting is None else once(mass + small.matmul(resisting, turned))))
+    mass = small.symmetric(small.matmul(R, mass if resisting is None else mass + small.matmul(resisting, turned)))
     # hat(p) mass, and hat(p) mass hat(p)^T: columns crossed with p.
     crossed = _crossed(p, mass)
     rotary = small.symmetric(rotary + jnp.swapaxes(_crossed(p, jnp.swapaxes(crossed, -1, -2)), -1, -2))
@@ -167,7 +166,7 @@ def _mass_blocks(points: Points, inertia: Float[Array, "... 6"], resisting: Floa
         ],
         -2,
     )
-    return once((bb, bq, qq))
+    return bb, bq, qq
 
 
 def _for_columns(T: SE3) -> SE3:
@@ -183,11 +182,11 @@ def _crossed(p: Float[Array, "... 3"], columns: Float[Array, "... 3 3"]) -> Floa
 def _skin_blocks(motion: Motion, added: Float[Array, "m 6 6"]):
     """The same blocks for the surroundings' part of the operator at a node, c_v C + c_q K."""
     shape = motion.skin.Jv.shape
-    S = once(added.reshape(*shape[:2], 6, 6))
+    S = added.reshape(*shape[:2], 6, 6)
     turn = _turned_twice(motion.T_skin.rotation)
     X = motion.skin.T.inverse().adjoint()
-    W = once(small.matmul(turn, jnp.concatenate([X, motion.skin.J], -1)))
-    M = small.matmul(jnp.swapaxes(W, -1, -2), once(small.matmul(S, W)))
+    W = small.matmul(turn, jnp.concatenate([X, motion.skin.J], -1))
+    M = small.matmul(jnp.swapaxes(W, -1, -2), small.matmul(S, W))
     return M[..., :6, :6], M[..., :6, 6:], M[..., 6:, 6:]
 
 

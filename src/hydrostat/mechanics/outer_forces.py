@@ -4,7 +4,6 @@ from typing import NamedTuple, get_args
 
 from jaxtyping import Array, Float
 
-from hydrostat.compiling import once
 from hydrostat.mechanics.motion import (
     BaseMotion,
     Coordinates,
@@ -64,7 +63,7 @@ def _outer(around: AbstractForces | None, nodes_at) -> OuterForces:
             return None
         found = part.forces(nodes_at(family))
         # As arrays: forces and torques are needed for every component of what they are turned into.
-        force, torque = once((found.force, found.torque))
+        force, torque = found.force, found.torque
         return found._replace(force=force, torque=torque)
 
     return OuterForces(at("contact"), at("flow"))

@@ -7,7 +7,6 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from hydrostat.bodies import Arm
-from hydrostat.compiling import once
 from hydrostat.lie import SE3, small
 from hydrostat.mechanics.model import Places
 
@@ -30,7 +29,7 @@ def points_at(arm: Arm, q, v, fractions: Float[Array, " d"]) -> Points:
     def of_segment(segment, q, v):
         return jax.vmap(lambda s: segment.point(q, v, s))(fractions)
 
-    return Points(*once(jax.vmap(of_segment)(arm.segments, q, v)))
+    return Points(*jax.vmap(of_segment)(arm.segments, q, v))
 
 
 def points_of(arm: Arm, q, v, places: Places) -> Points:
@@ -40,7 +39,7 @@ def points_of(arm: Arm, q, v, places: Places) -> Points:
         none = jnp.zeros((0, 6))
         return Points(SE3(jnp.zeros((0, 3, 3)), jnp.zeros((0, 3))), jnp.zeros((0, 6, q.shape[-1])), none, none)
     segments, q, v = jax.tree.map(lambda y: y[places.segment], (arm.segments, q, v))
-    return Points(*once(jax.vmap(lambda segment, q, v, s: segment.point(q, v, s))(segments, q, v, places.fraction)))
+    return Points(*jax.vmap(lambda segment, q, v, s: segment.point(q, v, s))(segments, q, v, places.fraction))
 
 
 def carried_twist(T: SE3, V: Float[Array, "... 6"]) -> Float[Array, "... 6"]:

@@ -8,6 +8,7 @@ import jax
 import numpy as np
 
 from hydrostat import code_cache
+from hydrostat.collecting import paused_collector
 from hydrostat.native.emitter import Emitter
 from hydrostat.native.hoisting import hoisted, split
 from hydrostat.native.lowering import Lowering
@@ -49,7 +50,8 @@ class Native:
         entry = None if key is None else code_cache.load(key)
         said = None if entry is None else _heard(entry)
         if said is None:
-            said = _made(function, parameters, argument, side_by_side, stepping, fed, reset, width, features)
+            with paused_collector():
+                said = _made(function, parameters, argument, side_by_side, stepping, fed, reset, width, features)
             if key is not None and said[0]["structure"] is not None:
                 code_cache.store(key, _said(*said))
         data, code = said

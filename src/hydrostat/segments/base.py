@@ -8,7 +8,6 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from hydrostat.compiling import once
 from hydrostat.lie import SE3, small
 
 
@@ -87,14 +86,13 @@ class AbstractSegment(eqx.Module):
         **Arguments:** `radius`: of both sections [m]; `lower`, `upper`: where the fibres meet them, over the radius.
         """
         # Of no rates: the shorter way to the pose and the Jacobian.
-        T, J, _, _ = once(self.point(q, jnp.zeros_like(q), jnp.asarray(1.0)))
+        T, J, _, _ = self.point(q, jnp.zeros_like(q), jnp.asarray(1.0))
         R, p = T.rotation, T.position
         across = small.matmul(upper, R[:, :2].T) - jnp.pad(lower, ((0, 0), (0, 1)))
         away = p + radius * across
         length = small.norm(away)
-        away, length = once((away / length[:, None], length))
+        away = away / length[:, None]
         own = small.matmul(away, R)
         turning = small.cross(jnp.pad(radius * upper, ((0, 0), (0, 1))), own)
-        own, turning = once((own, turning))
         gradient = small.matmul(turning, J[:3]) + small.matmul(own, J[3:])
         return Fibres(length, gradient, small.dot(away, across))

@@ -7,7 +7,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from hydrostat.compiling import once
 from hydrostat.lie import SE3, se3, small
 from hydrostat.segments.base import AbstractSegment, Fibres
 
@@ -104,7 +103,7 @@ class StrainSegment(AbstractSegment):
     def point(self, q, v, s):
         """Pose, Jacobian, twist and bias of the material point s, from one set of a rotation's coefficients."""
         reach = s * self.length
-        T, tangent, Jv, c = se3.motion(once(reach * self.strain(q)), once(reach * self._placed(v)))
+        T, tangent, Jv, c = se3.motion(reach * self.strain(q), reach * self._placed(v))
         columns = tangent[:, [MODES.index(mode) for mode in self.modes]]
         return T, jnp.where(self.free[None, :], reach * columns, 0.0), Jv, c
 
@@ -126,7 +125,7 @@ class StrainSegment(AbstractSegment):
         by_radius = small.cross(jnp.broadcast_to(strain[:3], middle.shape), middle) + drift
         tangent = strain[3:] + radius * by_radius
         size = small.norm(tangent)
-        unit = once(tangent / size[:, None])
+        unit = tangent / size[:, None]
         # (dk x c) . t = dk . (c x t)
         all_strains = jnp.concatenate([radius * small.cross(middle, unit), unit], -1)
         gradient = all_strains[:, [MODES.index(mode) for mode in self.modes]]

@@ -12,7 +12,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from hydrostat.compiling import once
 from hydrostat.lie import SE3, small, so3, stumpff
 from hydrostat.segments.base import AbstractSegment, Fibres
 
@@ -97,8 +96,8 @@ class StrutSegment(AbstractSegment):
         (turn, stretch), (rate, stretch_rate) = self._placed(q), self._placed(v)
         reach, w, wd = s * self.length, s * turn, s * rate
         _, c1, c2, c3, c4, c5 = stumpff(small.dot(w, w), 5)
-        R, T, across = once((so3.polynomial(w, 1.0, c1, c2), so3.polynomial(w, 1.0, -c2, c3), small.cross(w, wd)))
-        angular = once(small.matvec(T, wd))
+        R, T, across = so3.polynomial(w, 1.0, c1, c2), so3.polynomial(w, 1.0, -c2, c3), small.cross(w, wd)
+        angular = small.matvec(T, wd)
         # (c_k)' = (k c_(k+2) - c_(k+1)) / 2 times the rate of |w|^2.
         change = small.dot(w, wd)
         bias = change * ((c3 - 2.0 * c4) * across + (3.0 * c5 - c4) * small.cross(w, across))
@@ -141,14 +140,14 @@ class StrutSegment(AbstractSegment):
         """
         if self.twists:
             return super().fibres(q, radius, lower, upper)
-        at = once(self._fibre_terms(q, radius, lower, upper))
+        at = self._fibre_terms(q, radius, lower, upper)
         h, w, c, a, b = at.height, at.turn, at.c, at.upper, at.lower
         across = jnp.sum(jnp.square(upper - lower), -1)
-        length, product = once((_fibre_length(at, across), a * b))
+        length, product = _fibre_length(at, across), a * b
         # Along the normals of a and b, and along w.
         by_a, by_b = radius**2 * c[2] * b + h * radius * c[1], radius**2 * c[2] * a
         by_w = radius**2 * (2.0 * c[4] - c[3]) * product + h * radius * (c[3] - c[2]) * a
-        weights = once((by_a / length, by_b / length, by_w / length))
+        weights = by_a / length, by_b / length, by_w / length
         parts = zip(weights, (_normals(upper), _normals(lower), w[None]), strict=True)
         by_turn = sum((weight[:, None] * part for weight, part in parts), start=jnp.zeros_like(upper))
         columns = {"bend_x": by_turn[:, 0], "bend_y": by_turn[:, 1], "stretch": (h + radius * c[1] * a) / length}
@@ -161,7 +160,7 @@ class StrutSegment(AbstractSegment):
 
         The radius follows the strut's length, r ~ h^(-1/2).
         """
-        at = once(self._fibre_terms(q, radius, lower, upper))
+        at = self._fibre_terms(q, radius, lower, upper)
         h, w, c, a, b = at.height, at.turn, at.c, at.upper, at.lower
         d1, d2 = 0.5 * (c[3] - c[2]), 0.5 * (2.0 * c[4] - c[3])  # (c_k)' = (k c_(k+2) - c_(k+1)) / 2
         d3, d4 = 0.5 * (3.0 * c[5] - c[4]), 0.5 * (4.0 * c[6] - c[5])
@@ -173,7 +172,6 @@ class StrutSegment(AbstractSegment):
         total, moment, product, wide = (
             _over_fibres(slack, part) for part in (jnp.ones_like(a), a, a * b, jnp.sum(jnp.square(upper - lower), -1))
         )
-        n, by_turn, both, total, moment, product, wide = once((n, by_turn, both, total, moment, product, wide))
         r2, hr = radius**2, h * radius
         mixed = w[:, None] * (2.0 * r2 * d2 * by_turn + 2.0 * hr * d1 * n)[None, :]
         bends = (
@@ -189,7 +187,7 @@ class StrutSegment(AbstractSegment):
         places = {"bend_x": 0, "bend_y": 1, "stretch": 2}
         whole = jnp.pad(bends, (0, 1)) + twice * np.diag([0.0, 0.0, 1.0])
         beside = jnp.pad(by_height, (0, 1))[:, None] * np.eye(3)[2]
-        whole = once(whole + beside + beside.T)
+        whole = whole + beside + beside.T
         own = [places[mode] for mode in self.modes]
         chosen = whole if len(own) == 3 else jnp.stack([jnp.stack([whole[i, j] for j in own]) for i in own])
         return jnp.where(self.free[:, None] & self.free[None, :], self.length**2 * chosen, 0.0)

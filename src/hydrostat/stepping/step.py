@@ -8,7 +8,6 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from hydrostat.compiling import once
 from hydrostat.mechanics.nodes import AbstractForces
 from hydrostat.mechanics.robot import Inputs, PerArm
 from hydrostat.stepping.base import AbstractStepper, finite
@@ -94,7 +93,7 @@ def advance(
         moved = moved._replace(base_pose=end.base.T, base_twist=end.base.V)
 
     # Where that has brought what is around.
-    place_after = None if place is None else once(system.place(moved))
+    place_after = None if place is None else system.place(moved)
     if place_after is not None:
         for i, (part, found) in enumerate(zip(system.surroundings, forces, strict=True)):
             around[i] = part.finish(around[i], found, place_after, environment, dt)

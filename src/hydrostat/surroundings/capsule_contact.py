@@ -12,7 +12,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from hydrostat.compiling import once
 from hydrostat.lie import small
 from hydrostat.mechanics.nodes import AbstractForces, NodeForces, Nodes, on_displacements, shares
 from hydrostat.surroundings.contact import ContactLaw
@@ -49,7 +48,7 @@ class CapsuleContact(AbstractForces):
         force: Float[Array, "n 3"], resisting: Float[Array, "n 3 3"], velocity: Float[Array, "n 3"]
     ) -> "CapsuleContact":
         """The contact that exerts this force at the expected velocity of the nodes."""
-        return CapsuleContact(*once((force + small.matvec(resisting, velocity), resisting)))
+        return CapsuleContact(force + small.matvec(resisting, velocity), resisting)
 
     @property
     def abrupt(self) -> bool:
@@ -210,7 +209,7 @@ def _touching(law: ContactLaw, first: Nodes, second: Nodes, possible, dt) -> tup
         _between(s, t, first.position, second.position, -1.0),
         _between(s, t, first.radius, second.radius, 1.0),
     )
-    distance, radii = once((small.norm(separation), radii))
+    distance = small.norm(separation)
 
     def pressed(_):
         velocity = _between(s, t, first.velocity, second.velocity, -1.0)
@@ -227,7 +226,7 @@ def _touching(law: ContactLaw, first: Nodes, second: Nodes, possible, dt) -> tup
         force = f[..., None] * normal - g[..., None] * slip
         nn = normal[..., :, None] * normal[..., None, :]
         damping = c[..., None, None] * nn + g[..., None, None] * (jnp.eye(3) - nn)
-        force, resisting = once((force, dt * k[..., None, None] * nn + damping))
+        resisting = dt * k[..., None, None] * nn + damping
 
         def on_nodes(at, sign, axis):
             """The sums over each node of a chain, where `axis` is that of the capsules' partners."""
@@ -268,7 +267,7 @@ def _closest(first: Nodes, second: Nodes, wide) -> tuple[Float[Array, "c d"], Fl
     sine = small.dot(across, across) / jnp.maximum(lengths, _LEAST)
     pull = _PULL * wide * wide * jnp.maximum(1.0 - sine / _ALONG, 0.0) ** 2
     near = jax.vmap(jax.vmap(closest_points))(jnp.stack([*a, *b], 2), pull)
-    return once((near.s, near.t))
+    return near.s, near.t
 
 
 def _along(at: Float[Array, "c d"], low: Float[Array, "c *k"], high: Float[Array, "c *k"]) -> Float[Array, "c d *k"]:

@@ -11,7 +11,6 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from hydrostat.compiling import once
 from hydrostat.lie import small, so3
 from hydrostat.mechanics.nodes import Nodes
 from hydrostat.surroundings.shapes import AbstractShape, scalar
@@ -156,13 +155,12 @@ class NodeSums(NamedTuple):
 
         Since hat(r) n = 0, K is all linear, and C is g (r^2 I - r r^T), g hat(r) and C itself.
         """
-        sums = once(self)
-        identity, zero = jnp.eye(3, dtype=sums.force.dtype), jnp.zeros_like(sums.stiffness)
-        g, g_r2 = sums.friction[:, None, None], jnp.trace(sums.friction_spin, axis1=-2, axis2=-1)[:, None, None]
-        coupling = so3.hat(sums.friction_lever)
-        stiffness = _blocks(zero, zero, zero, sums.stiffness)
-        damping = _blocks(g_r2 * identity - sums.friction_spin, coupling, -coupling, g * identity + sums.damping)
-        return NodeContact(sums.force, sums.torque, stiffness, damping, penetration)
+        identity, zero = jnp.eye(3, dtype=self.force.dtype), jnp.zeros_like(self.stiffness)
+        g, g_r2 = self.friction[:, None, None], jnp.trace(self.friction_spin, axis1=-2, axis2=-1)[:, None, None]
+        coupling = so3.hat(self.friction_lever)
+        stiffness = _blocks(zero, zero, zero, self.stiffness)
+        damping = _blocks(g_r2 * identity - self.friction_spin, coupling, -coupling, g * identity + self.damping)
+        return NodeContact(self.force, self.torque, stiffness, damping, penetration)
 
 
 def contact_with_shapes(
@@ -190,7 +188,7 @@ def _touch(law: ContactLaw, shape: AbstractShape, node: Nodes) -> tuple[NodeSums
     """One node against one shape: the sums of its contact, its depth, and the moment about the shape's reference
     point."""
     # The barrier stops the compiler from computing the distance anew for every number that depends on it.
-    surface = once(shape.distance_and_normal(node.position))
+    surface = shape.distance_and_normal(node.position)
     arm = -node.radius * surface.normal
     point = node.position + arm
     velocity = node.velocity + small.cross(node.angular_velocity, arm) - shape.velocity_at(point)

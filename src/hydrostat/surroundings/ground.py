@@ -5,7 +5,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from hydrostat.compiling import once
 from hydrostat.lie import small
 from hydrostat.mechanics.nodes import AbstractForces, NodeForces, Nodes, copies, shares
 from hydrostat.surroundings.base import AbstractSurroundings, Commands, Environment, OnBody, Place, Together
@@ -53,10 +52,10 @@ class GroundForces(AbstractForces):
         f, k, c = self.law.pressed(self.height + r - nodes.position[:, 2], nodes.velocity[:, 2])
         force = jnp.concatenate([-g[:, None] * _slip(nodes), f[:, None]], 1)
         torque = r[:, None] * jnp.stack([force[:, 1], -force[:, 0], jnp.zeros_like(r)], 1)
-        sizes = once((g, g * r, g * r * r, c))
+        sizes = g, g * r, g * r * r, c
         parts = zip(sizes, (_ACROSS, _COUPLING, _SPIN, _UP), strict=True)
         damping = sum((size[:, None, None] * matrix for size, matrix in parts), start=jnp.zeros((len(r), 6, 6)))
-        return NodeForces(force, torque, once(k)[:, None, None] * _UP, damping)
+        return NodeForces(force, torque, k[:, None, None] * _UP, damping)
 
 
 def _slip(nodes: Nodes) -> Float[Array, "n 2"]:
