@@ -54,7 +54,7 @@ CASES = {
         hs.System(hs.robots.octopus_arm(8), [*SEA, hs.Obstacles(SOFT, [Sphere((0.1, 0.0, 0.0), 0.03)])]),
         activated, 2e-3),
     "three equal arms": lambda: (
-        hs.System(hs.robots.octopus(3, 6), SEA, gravity=(0, 0, 0)), lambda s: activated(s, 0.02), 5e-3),
+        hs.System(hs.robots.octopus(3, 6), SEA, gravity=(0, 0, 0)), lambda s: activated(s, 0.02), 2e-3),
     "octopus": lambda: (
         hs.System(hs.robots.octopus(8, 6), [*HOLDING, hs.ArmContact(), hs.Jet()]), activated, 2e-3),
 }  # fmt: skip
