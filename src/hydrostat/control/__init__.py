@@ -5,7 +5,6 @@ and `gaits` of whole bodies; the others follow plans of legs and tendons.
 """
 
 from hydrostat.control import commands, gaits, wire_errors
-from hydrostat.control.agents import MESSAGES_PER_TICK, NUMBERS_DOWN, NUMBERS_UP
 from hydrostat.control.base import Constant, Controller, Idle, Recipe
 from hydrostat.control.combining import Combined, Then
 from hydrostat.control.computed_torque import ComputedTorque, Plan, inverse_dynamics_along, plan_of, with_payload
@@ -40,10 +39,7 @@ from hydrostat.control.wire_motion import (
 )
 
 __all__ = [
-    "MESSAGES_PER_TICK",
     "MOTIONS",
-    "NUMBERS_DOWN",
-    "NUMBERS_UP",
     "PAPER_PATHS",
     "Combined",
     "ComputedTorque",

@@ -1,5 +1,6 @@
 """track-line and its siblings: the tip of a chain of platforms follows a path, by the paper's controller or by ours."""
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -72,21 +73,24 @@ def _continuously(run: Run, arm: control.Platforms, curve: control.Curve, target
         raise InputError(
             f"`frozen_segment` must be at most {arm.count}, the number of segments; got {settings.frozen_segment}"
         )
-    options = {key: getattr(settings, key) for key in ("favour", "posture_gain", "obstacle", "obstacle_margin")}
+    names = ("favour", "posture_gain", "obstacle", "obstacle_margin", "plate_speed")
+    options = {name: getattr(settings, name) for name in names}
     law = control.tracking_law(arm, orient=settings.orientation != "free", **options)
     seconds, dt = (settings.approach_seconds, settings.seconds), 1e-3 * settings.dt_ms
     goals = control.plan_tip_goals(arm, curve, *seconds, dt, settings.orientation)
     with run.compiling("compiling the controller"):
-        goals.follow(law, gain, by_agents)
+        goals.compile(law, gain, by_agents)
+    begun = time.perf_counter()
     with run.timed():
-        rows = goals.follow(law, gain, by_agents)
+        rows = goals.follow(law, gain, by_agents, lambda done: run.progress("tracking", done))
+    cost_ms = 1e3 * (time.perf_counter() - begun) / len(goals.times)
     tracked = goal_tracking(goals, law, rows, curve, targets, settings.gamma_m)
     limits = run.robot.legs
     assert limits is not None
-    tracked.metrics.update(stroke_limit_m=limits.max_stroke, rate_limit_m_s=limits.max_rate)
+    fastest = {"rate_limit_m_s": limits.max_rate, "plate_speed_limit_m_s": settings.plate_speed}
+    tracked.metrics.update(stroke_limit_m=limits.max_stroke, **fastest)
     if by_agents:
         tracked.metrics.update(_agents(run, law, goals, rows))
-    cost_ms = control.milliseconds_per_tick(lambda: goals.follow(law, gain, by_agents), len(goals.times))
     return tracked, cost_ms
 
 
@@ -99,11 +103,12 @@ def _agents(run: Run, law: control.Law, goals: control.TipGoals, rows: control.T
         central, stuck = goals.follow(law, gain), goals.follow(frozen, gain, True)
     if not np.all(np.isfinite(np.asarray(stuck.T.position))):
         raise DivergedError(f"the tracking diverged with segment {number} frozen")
+    messages, numbers = np.moveaxis(np.asarray(rows.sent), -1, 0).sum(1)
     return {
         "difference_from_central": accuracy.largest_difference(rows, central),
-        "messages_per_segment_per_step": control.MESSAGES_PER_TICK,
-        "message_up_numbers": control.NUMBERS_UP,
-        "message_down_numbers": control.NUMBERS_DOWN,
+        "messages_per_segment_per_step": float(messages.sum()) / (count * len(goals.times)),
+        "message_up_numbers": float(numbers[0] / messages[0]) if count > 1 else None,
+        "message_down_numbers": float(numbers[1] / messages[1]) if count > 1 else None,
         "frozen_segment": number,
         "frozen_segment_rmse_percent": goals.rmse_percent(stuck.T_world_tip),
     }

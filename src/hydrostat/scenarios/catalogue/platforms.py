@@ -24,6 +24,7 @@ _TRACKING_KEYS = (
     Key("obstacle", (), "m", "a ball to keep clear of, its centre x, y, z and its radius; continuous alone",
         least=-1e4, most=1e4, most_entries=4),
     Key("obstacle_margin", 0.1, "m", "clearance to keep", least=0.0, most=100.0),
+    Key("plate_speed", 15.0, "m/s", "fastest speed of a plate in the world, continuous alone", above=0.0, most=1e4),
     Key("frozen_segment", 0, "", "segment that is frozen in the second run of the decentralised controller; 0: the "
         "middle one", least=0, most=1000),
 )  # fmt: skip
