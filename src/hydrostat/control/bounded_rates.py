@@ -43,9 +43,9 @@ from hydrostat.lie import SE3, small
 from hydrostat.surroundings.pairs import closest_points
 
 # The tip's error counts this much more than the posture's, both measured by the mobility of the tip.
-_TIP_WEIGHT = 1e5
+_TIP_WEIGHT = 1e6
 # Clearances give way by this much per multiplier: where they cannot be kept, the least squares of what is missing.
-_GIVE = 1e-9
+_GIVE = 1e-10
 # Share of the fastest speed of plates that is used: the way of a tick is curved.
 _SPEED_SHARE = 0.99
 _FASTEST_RETREAT = 1.0  # m/s: at which a clearance that is too small may have to grow

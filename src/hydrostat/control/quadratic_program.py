@@ -6,7 +6,7 @@
 The unknowns come in n blocks, such as the twists of n segments. Most rows of C touch one block alone; the others, and
 those of E, touch all of them. A row with `give` = 0 is a hard bound; one with more is elastic, which makes the program
 feasible where the hard bounds allow x = 0. Mehrotra's predictor and corrector: each iteration factors one matrix of the
-size of x, and some ten iterations reach a relative accuracy of 1e-8.
+size of x, and some ten iterations reach a relative accuracy of 1e-9.
 """
 
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from jaxtyping import Array, Bool, Float, Int
 UNBOUNDED = 1e6
 """The bound of a row that has none on that side."""
 _ITERATIONS = 40
-_TOLERANCE = 1e-7
+_TOLERANCE = 1e-9
 _STEP_SHARE = 0.995  # of the step to the nearest bound
 
 
@@ -132,7 +132,7 @@ def bounded_least_squares(
 
 def _scaled(rows: Rows, E: Float[Array, "t size"], e: Float[Array, " t"], weight) -> _Problem:
     """The program with rows of unit length, so that one tolerance and one scale of multipliers serve all."""
-    shared = rows.shared.reshape(len(rows.shared), -1)
+    shared = rows.shared.reshape(len(rows.shared), E.shape[1])
     local_size = jnp.maximum(jnp.linalg.norm(rows.local, axis=-1), 1e-9)
     shared_size = jnp.maximum(jnp.linalg.norm(shared, axis=-1), 1e-9)
     lower = jnp.concatenate([(rows.local_lower / local_size).ravel(), rows.shared_lower / shared_size])

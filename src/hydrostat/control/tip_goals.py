@@ -58,13 +58,15 @@ class TipGoals:
         gain: float,
         decentralised: bool = False,
         on_progress: Callable[[float], None] | None = None,
+        start: SE3 | None = None,
     ) -> Tracked:
-        """The motion of the arm that follows the goals from its rest shape, one row for each.
+        """The motion of the arm that follows the goals, one row for each.
 
         **Arguments:** `gain`: decay of errors [1/s]; `decentralised`: whether the law is that of agents, one for each
-        segment; `on_progress`: gets the share that is done.
+        segment; `on_progress`: gets the share that is done; `start`: relative poses of the plates at the start,
+        at rest when not given.
         """
-        parts, T, count = [], self.arm.rest, len(self.times)
+        parts, T, count = [], self.arm.rest if start is None else start, len(self.times)
         for begin in range(0, count, _CHUNK):
             T, rows = self._ticks(law, T, begin, gain, decentralised)
             parts.append(rows)
@@ -125,6 +127,19 @@ def plan_tip_goals(
     forward = np.concatenate([np.concatenate([angular, linear], -1), np.zeros((1, 6))])
     times = np.arange(len(positions)) * dt
     return TipGoals(arm, times, SE3(jnp.asarray(rotations), jnp.asarray(positions)), forward, before, dt)
+
+
+def hold_goal(arm: Platforms, target: np.ndarray, seconds: float, dt: float) -> TipGoals:
+    """One goal that stays where it is, for a regulator.
+
+    **Arguments:** `target` (3,) [m]; `seconds`: how long [s]; `dt`: of a tick [s].
+    """
+    check_ticks(seconds, dt)
+    count = max(round(seconds / dt), 1) + 1
+    positions = np.broadcast_to(np.asarray(target, float), (count, 3))
+    rotations = np.broadcast_to(np.asarray(arm.tip.rotation), (count, 3, 3))
+    poses = SE3(jnp.asarray(rotations), jnp.asarray(positions))
+    return TipGoals(arm, np.arange(count) * dt, poses, np.zeros((count, 6)), 0, dt)
 
 
 def _along_path(arm: Platforms, curve: Curve, pace: np.ndarray, reached: np.ndarray) -> np.ndarray:

@@ -10,11 +10,20 @@ import numpy as np
 
 from hydrostat import control
 from hydrostat.errors import DivergedError, InputError
-from hydrostat.results import accuracy, goal_tracking, panels, platform_figures, record_arrays, target_tracking
+from hydrostat.results import (
+    accuracy,
+    authors_tracking,
+    goal_tracking,
+    panels,
+    platform_figures,
+    record_arrays,
+    target_tracking,
+)
 from hydrostat.robots import build_robot
 from hydrostat.scenarios.base import Outcome, Run
 
 _FLOOR = 1e-6  # of distances in figures [m, mm]
+_AUTHORS_DT = 1e-3  # s, of their steps
 
 
 def track(run: Run, name: str, curve: control.Curve) -> Outcome:
@@ -22,8 +31,10 @@ def track(run: Run, name: str, curve: control.Curve) -> Outcome:
     settings, dt = run.settings, 1e-3 * run.settings.dt_ms
     arm = control.Platforms.of(build_robot(run.robot))
     targets = curve(np.linspace(0.0, 1.0, settings.targets))
-    by_paper = settings.controller == "paper"
-    tracked, cost_ms = (_by_switching if by_paper else _continuously)(run, arm, curve, targets)
+    by_paper = settings.controller in ("paper", "authors")
+    ways = {"paper": _by_switching, "authors": _by_authors}
+    tracked, cost_ms = ways.get(settings.controller, _continuously)(run, arm, curve, targets)
+    dt = _AUTHORS_DT if settings.controller == "authors" else dt
     motion = tracked.motion
     attributes = {"scenario": f"track-{name}", "robot": run.robot.name}
     record_arrays(run.folder, motion.times, motion.columns(tracked.goal), attributes=attributes)
@@ -61,6 +72,20 @@ def _by_switching(run: Run, arm: control.Platforms, curve: control.Curve, target
     with run.timed():
         found = tracker.run(settings.seconds_max, lambda done: run.progress("tracking", done))
     return target_tracking(tracker, found, curve), tracker.milliseconds_per_tick()
+
+
+def _by_authors(run: Run, arm: control.Platforms, curve: control.Curve, targets: np.ndarray) -> tuple:
+    """The tracker of the code that the authors published, and the cost of a step [ms]."""
+    settings = run.settings
+    if settings.obstacle or settings.orientation != "free":
+        raise InputError("the authors' controller has no `obstacle` and no `orientation`; take controller=continuous")
+    options = {"segments": settings.authors_segments, "threshold": settings.authors_threshold, "gain": settings.gain}
+    tracker = control.AuthorsTracker(**options, dt=_AUTHORS_DT, legs=settings.authors_legs)
+    begun = time.perf_counter()
+    with run.timed():
+        found = tracker.run(targets, settings.seconds_max)
+    cost_ms = 1e3 * (time.perf_counter() - begun) / max(len(found.times) - 1, 1)
+    return authors_tracking(arm, tracker, found, curve, targets), cost_ms
 
 
 def _continuously(run: Run, arm: control.Platforms, curve: control.Curve, targets: np.ndarray) -> tuple:
@@ -120,6 +145,11 @@ def _paper_path(name: str) -> Callable[[Run], Outcome]:
 
 
 line, ellipse, sinusoid, reach, fetch = map(_paper_path, ("line", "ellipse", "sinusoid", "reach", "fetch"))
+
+
+def spiral(run: Run) -> Outcome:
+    """Follow the spiral of the code that the authors published."""
+    return track(run, "spiral", control.SPIRAL)
 
 
 def from_file(run: Run) -> Outcome:
