@@ -142,15 +142,16 @@ def numbers_in(message):
 def test_messages_are_as_long_in_arms_of_any_length_and_counted_as_they_are_sent():
     for n in (3, 5):
         law = law_with(n)
-        T, ask = bent(law.segments, 1), lambda tip: jnp.ones(3)
-        _, ups, downs = sweep(law, T, jnp.asarray(np.ones((3, 4))))
+        T, velocity = bent(law.segments, 1), jnp.asarray(np.ones((3, 4)))
+        _, ups, downs = sweep(law, T, velocity)
         # One up and one down between every two neighbours, besides what the lowest and the last agent know themselves.
         assert len(ups) == len(downs) == n + 1
-        sent = np.asarray(agents_rates(law, T, ask, DT).sent)
+        agents, centre = both(law, T, velocity)
+        sent = np.asarray(agents.sent)
         assert sent[:, 0].tolist() == [n - 1, n - 1]
         assert {numbers_in(message) for message in ups} == {sent[0, 1] / sent[0, 0]}
         assert {numbers_in(message) for message in downs} == {sent[1, 1] / sent[1, 0]}
-        assert not np.any(central_rates(law, T, ask, DT).sent)
+        assert not np.any(centre.sent)
         for message in ups:
             # 21 numbers are enough.
             mobility = np.asarray(message.mobility)

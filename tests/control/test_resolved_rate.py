@@ -296,16 +296,16 @@ def test_a_tip_that_is_asked_too_much_goes_the_right_way_within_all_bounds():
     # 12 m/s: rates of legs of 2 m/s do not suffice; each segment cut by itself would send the tip elsewhere.
     law = replace(BOUNDED, obstacle=obstacle_beside(3, 30.0))
     wanted = np.array([9.0, 6.0, -5.0])
-    twist = np.asarray(bounded(law, BENT, jnp.asarray(wanted)).twist)
-    cut = np.asarray(rates(law, BENT, jnp.asarray(wanted)).twist)
+    twist = bounded(law, BENT, jnp.asarray(wanted)).twist
+    cut = rates(law, BENT, jnp.asarray(wanted)).twist
     assert np.max(np.abs(leg_rates(SEGMENTS, BENT, twist))) <= 2.0
     velocity, by_cuts = (tip_velocity(BENT, each)[3:] for each in (twist, cut))
     assert np.linalg.norm(velocity - wanted) < np.linalg.norm(by_cuts - wanted)
 
 
 def test_plate_speeds_are_those_of_the_plates():
-    twist = np.asarray(rates(BOUNDED, BENT, jnp.array([0.4, -0.2, 0.1])).twist)
-    found = plate_velocities(plates(BOUNDED, BENT), jnp.asarray(twist))
+    twist = rates(BOUNDED, BENT, jnp.array([0.4, -0.2, 0.1])).twist
+    found = plate_velocities(plates(BOUNDED, BENT), twist)
     h = 1e-6
     by_steps = (chain(moved(BENT, twist, h))[1] - chain(moved(BENT, twist, -h))[1])[1:] / (2 * h)
     np.testing.assert_allclose(found, by_steps, rtol=0, atol=1e-8)

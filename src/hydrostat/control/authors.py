@@ -4,8 +4,8 @@ Read in the MATLAB code that they published, and written anew. Discs of fixed ra
 is kept. Every segment is given the leg rates that would move its own upper disc by the *whole* error of the tip, a
 vector of position and Euler angles, plus what a wish for other lengths of legs leaves of itself in the null space of
 the stacked leg Jacobians. The displacements of the discs are then added up from the base, so that the tip moves by
-about `segments` times gain times dt of its error per step. A target counts as reached when the root mean square of the six
-numbers, metres and radians together, is at or below a threshold.
+about `segments` times gain times dt of its error per step. A target counts as reached when the root mean square of
+the six numbers, metres and radians together, is at or below a threshold.
 
 Joints enter the leg vectors by their places in the world, as in that code; the leg vectors are therefore no legs of
 the drawn arm. In that code, as in the paper's equation 4, legs also coincide in pairs, so that a segment moves only in

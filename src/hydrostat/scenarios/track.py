@@ -38,7 +38,8 @@ def track(run: Run, name: str, curve: control.Curve) -> Outcome:
     motion = tracked.motion
     attributes = {"scenario": f"track-{name}", "robot": run.robot.name}
     record_arrays(run.folder, motion.times, motion.columns(tracked.goal), attributes=attributes)
-    title = f"track-{name}: {run.robot.name}, {settings.controller} controller"
+    shown = f"{settings.authors_segments} segments" if settings.controller == "authors" else run.robot.name
+    title = f"track-{name}: {shown}, {settings.controller} controller"
 
     def draw_errors(axes) -> None:
         words, scale = ("the path", 1.0) if by_paper else ("its goal (dashed: the path begins)", 1e3)
