@@ -293,9 +293,9 @@ def test_where_no_bound_is_met_the_law_is_that_without_bounds():
 
 
 def test_a_tip_that_is_asked_too_much_goes_the_right_way_within_all_bounds():
-    # 12 m/s: rates of legs of 2 m/s do not suffice; each segment cut by itself would send the tip elsewhere.
-    law = replace(BOUNDED, obstacle=obstacle_beside(3, 30.0))
-    wanted = np.array([9.0, 6.0, -5.0])
+    # 48 m/s: rates of legs of 2 m/s do not suffice; each segment cut by itself would send the tip elsewhere.
+    law = replace(BOUNDED, obstacle=obstacle_beside(3, 30.0), plate_speed=jnp.asarray(100.0))
+    wanted = np.array([36.0, 24.0, -20.0])
     twist = bounded(law, BENT, jnp.asarray(wanted)).twist
     cut = rates(law, BENT, jnp.asarray(wanted)).twist
     assert np.max(np.abs(leg_rates(SEGMENTS, BENT, twist))) <= 2.0

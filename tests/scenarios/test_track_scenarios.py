@@ -100,6 +100,15 @@ def test_the_controller_gives_up_when_it_is_told_to(run, seconds_max):
     assert any("not reached" in note for note in report["notes"])
 
 
+def test_the_authors_code_reaches_its_own_thresholds_and_keeps_no_volume(run):
+    metrics = run("spiral", controller="authors")["metrics"]
+    assert metrics["targets_reached"] == 21
+    assert 0.04 < metrics["pose_rms_at_arrival"] <= metrics["pose_rms_at_arrival_max"] <= 0.06
+    # Every step before an arrival is above the threshold, so the mean over all is.
+    assert metrics["pose_rms_mean"] > 0.06
+    assert metrics["volume_error_max"] > 0.5
+
+
 # --- Continuous tracking
 
 
@@ -160,10 +169,13 @@ def clearance(report, ball):
     return float(np.min(np.linalg.norm(nearest - ball[:3], axis=-1) - ball[3] - rings))
 
 
+COARSE = {"dt_ms": 5.0, "seconds": 2.5, "tracking_gain": 50.0}
+
+
 def test_an_obstacle_in_the_way_is_kept_clear_of_and_the_tip_still_tracks(run):
     ball = np.array([0.0, 0.6, 2.5, 0.25])
-    assert clearance(run("line", controller="continuous"), ball) < -0.1  # it is in the way
-    report = run("line", controller="continuous", obstacle=ball.tolist())
+    assert clearance(run("line", controller="continuous", **COARSE), ball) < -0.1  # it is in the way
+    report = run("line", controller="continuous", obstacle=ball.tolist(), **COARSE)
     kept = report["metrics"]["obstacle_clearance_min_m"]
     assert kept == pytest.approx(clearance(report, ball), abs=1e-9)
     # The margin of 0.1 m, but for what the rings grow by within a tick.
@@ -175,8 +187,7 @@ def test_an_obstacle_in_the_way_is_kept_clear_of_and_the_tip_still_tracks(run):
 def test_an_obstacle_that_the_arm_must_slip_past_does_not_whip_it(run):
     # The limits of single segments once let plates move at 405 m/s here, and the tip left its path by 227 mm.
     ball = np.array([1.2, 0.3, 3.0, 0.5])
-    options = {"obstacle": ball.tolist(), "dt_ms": 5.0, "seconds": 2.5, "tracking_gain": 50.0}
-    report = run("reach", controller="continuous", **options)
+    report = run("reach", controller="continuous", obstacle=ball.tolist(), **COARSE)
     metrics = report["metrics"]
     assert metrics["tracking_max_mm"] <= 5.0
     assert clearance(report, ball) >= 0.099
@@ -191,8 +202,7 @@ def test_an_obstacle_that_the_arm_must_slip_past_does_not_whip_it(run):
 
 def test_a_path_through_the_obstacle_is_named_and_the_arm_stays_outside(run):
     ball = np.array([1.05, 1.9, 6.45, 0.4])
-    options = {"obstacle": ball.tolist(), "dt_ms": 5.0, "seconds": 2.5, "tracking_gain": 50.0}
-    report = run("line", controller="continuous", **options)
+    report = run("line", controller="continuous", obstacle=ball.tolist(), **COARSE)
     assert clearance(report, ball) >= 0.095
     assert report["metrics"]["plate_speed_max_m_s"] <= 15.0
     assert report["metrics"]["rate_used_max_m_s"] <= 2.0
@@ -275,7 +285,8 @@ def test_a_path_that_is_none_is_refused_in_one_line(tmp_path, text, words):
         ({"frozen_segment": -1}, "`frozen_segment` must be a whole number from 0"),
         ({"tracking_gain": 600.0, "controller": "continuous"}, "`tracking_gain` must be at most 500"),
         ({"orientation": "held", "controller": "paper"}, "no `orientation`"),
-        ({"controller": "mine"}, "`controller` must be one of paper, continuous, decentralised"),
+        ({"controller": "mine"}, "`controller` must be one of paper, continuous, decentralised, authors"),
+        ({"orientation": "held", "controller": "authors"}, "no `orientation`"),
         ({"targets": 1}, "`targets` must be a whole number from 2"),
         ({"dt_ms": 0.0}, "`dt_ms` must be a finite number above 0"),
         ({"gamma_m": float("nan")}, "`gamma_m` must be a finite number"),

@@ -12,7 +12,6 @@ from hydrostat import control
 from hydrostat.errors import DivergedError, InputError
 from hydrostat.results import (
     accuracy,
-    authors_tracking,
     goal_tracking,
     panels,
     platform_figures,
@@ -21,9 +20,9 @@ from hydrostat.results import (
 )
 from hydrostat.robots import build_robot
 from hydrostat.scenarios.base import Outcome, Run
+from hydrostat.scenarios.track_authors import AUTHORS_DT, by_authors
 
 _FLOOR = 1e-6  # of distances in figures [m, mm]
-_AUTHORS_DT = 1e-3  # s, of their steps
 
 
 def track(run: Run, name: str, curve: control.Curve) -> Outcome:
@@ -32,9 +31,9 @@ def track(run: Run, name: str, curve: control.Curve) -> Outcome:
     arm = control.Platforms.of(build_robot(run.robot))
     targets = curve(np.linspace(0.0, 1.0, settings.targets))
     by_paper = settings.controller in ("paper", "authors")
-    ways = {"paper": _by_switching, "authors": _by_authors}
+    ways = {"paper": _by_switching, "authors": by_authors}
     tracked, cost_ms = ways.get(settings.controller, _continuously)(run, arm, curve, targets)
-    dt = _AUTHORS_DT if settings.controller == "authors" else dt
+    dt = AUTHORS_DT if settings.controller == "authors" else dt
     motion = tracked.motion
     attributes = {"scenario": f"track-{name}", "robot": run.robot.name}
     record_arrays(run.folder, motion.times, motion.columns(tracked.goal), attributes=attributes)
@@ -73,20 +72,6 @@ def _by_switching(run: Run, arm: control.Platforms, curve: control.Curve, target
     with run.timed():
         found = tracker.run(settings.seconds_max, lambda done: run.progress("tracking", done))
     return target_tracking(tracker, found, curve), tracker.milliseconds_per_tick()
-
-
-def _by_authors(run: Run, arm: control.Platforms, curve: control.Curve, targets: np.ndarray) -> tuple:
-    """The tracker of the code that the authors published, and the cost of a step [ms]."""
-    settings = run.settings
-    if settings.obstacle or settings.orientation != "free":
-        raise InputError("the authors' controller has no `obstacle` and no `orientation`; take controller=continuous")
-    options = {"segments": settings.authors_segments, "threshold": settings.authors_threshold, "gain": settings.gain}
-    tracker = control.AuthorsTracker(**options, dt=_AUTHORS_DT, legs=settings.authors_legs)
-    begun = time.perf_counter()
-    with run.timed():
-        found = tracker.run(targets, settings.seconds_max)
-    cost_ms = 1e3 * (time.perf_counter() - begun) / max(len(found.times) - 1, 1)
-    return authors_tracking(arm, tracker, found, curve, targets), cost_ms
 
 
 def _continuously(run: Run, arm: control.Platforms, curve: control.Curve, targets: np.ndarray) -> tuple:
@@ -131,7 +116,7 @@ def _agents(run: Run, law: control.Law, goals: control.TipGoals, rows: control.T
         raise DivergedError(f"the tracking diverged with segment {number} frozen")
     messages, numbers = np.moveaxis(np.asarray(rows.sent), -1, 0).sum(1)
     return {
-        "difference_from_central": accuracy.largest_difference(rows, central),
+        "difference_from_central": accuracy.largest_difference(rows[:3], central[:3]),
         "messages_per_segment_per_step": float(messages.sum()) / (count * len(goals.times)),
         "message_up_numbers": float(numbers[0] / messages[0]) if count > 1 else None,
         "message_down_numbers": float(numbers[1] / messages[1]) if count > 1 else None,
