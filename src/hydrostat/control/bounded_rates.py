@@ -88,7 +88,7 @@ def bounded_rates(law: Law, T: SE3, ask: Ask, dt, scale=None) -> Rates:
 
     give = jnp.trace(gram) / (len(gram) * _TIP_WEIGHT) + damping(gram, scale)
     motion = Motion(T, T_world, own, A, asked, desired, 1.0 / give)
-    rows = _rows(law, law.legs, motion, dt)
+    rows = _rows(law, law.legs, motion, _SPEED_SHARE * law.plate_speed, dt)
     twist, solved = jax.lax.cond(_fits(rows, free), lambda: (free, jnp.asarray(True)), lambda: _solved(motion, rows))
     twist = limited(law.segments, law.legs, T, twist, dt)
     twist = twist * _slowed(T_world, twist, _SPEED_SHARE * law.plate_speed)
@@ -152,14 +152,15 @@ def _solved(motion: Motion, rows: Rows) -> tuple[Float[Array, "n 6"], Bool[Array
     return jnp.where(found.solved, z + small.matvec(M, found.x), 0.0), found.solved
 
 
-def _rows(law: Law, legs: Legs, motion: Motion, dt) -> Rows:
+def _rows(law: Law, legs: Legs, motion: Motion, fastest, dt) -> Rows:
     """All bounds on the relative twists."""
     n = len(motion.A)
-    parts = [_plate_rows(motion.T_world, _SPEED_SHARE * law.plate_speed), _self_rows(law, motion)]
+    parts = [_plate_rows(motion.T_world, fastest), _self_rows(law, motion)]
     if law.obstacle is not None:
         parts.append(_obstacle_rows(law.obstacle, law, motion))
     shared, lower, upper, give = (jnp.concatenate(part) for part in zip(*parts, strict=True))
-    return Rows(*_local_rows(law, legs, motion.T, dt), shared.reshape(-1, n, 6), lower, upper, give)
+    own, own_lower, own_upper = _local_rows(law, legs, motion.T, dt)
+    return Rows(own, own_lower, own_upper, shared.reshape(-1, n, 6), lower, upper, give)
 
 
 def _local_rows(law: Law, legs: Legs, T: SE3, dt):
@@ -177,7 +178,7 @@ def _local_rows(law: Law, legs: Legs, T: SE3, dt):
     none = jnp.full_like(gap, UNBOUNDED)[:, None]
     rows = [segments.leg_jacobian(T) + segments.radial_rates(T), segments.gap_row(T)[:, None], joints]
     lower, upper = [-least, -closest[:, None], -bound], [most, none, bound]
-    return tuple(jnp.concatenate(part, 1) for part in (rows, lower, upper))
+    return jnp.concatenate(rows, 1), jnp.concatenate(lower, 1), jnp.concatenate(upper, 1)
 
 
 def _before(T_world: SE3, points: Float[Array, "m 3"], last: Int[Array, " m"]) -> Float[Array, "m n 3 6"]:

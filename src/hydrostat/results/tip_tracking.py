@@ -74,13 +74,14 @@ def goal_tracking(
         "duration_s": float(goals.times[-1]),
         **motion.metrics,
     }
-    notes = []
+    notes, held_up = [], np.zeros(len(goals.times), bool)
     if law.orient:
         metrics["orientation_rmse_deg"] = float(np.rad2deg(rms(goals.rotation_errors(rows.T_world_tip)[begun:])))
     if law.obstacle is not None:
         clear = np.asarray(clearances(law, rows.T))
         metrics["obstacle_clearance_min_m"] = float(np.min(clear))
         notes += _obstacle_notes(goals, law.obstacle, motion, clear)
+        held_up = clear < float(law.obstacle.margin) + _TOUCHES
     if not np.all(rows.solved):
         first = goals.times[int(np.argmin(np.asarray(rows.solved)))]
         notes.append(f"no motion within all bounds was found in {int(np.sum(~np.asarray(rows.solved)))} ticks, first "
@@ -88,7 +89,7 @@ def goal_tracking(
     if on_path.max() > _FALLS_BEHIND * arm.length:
         worst = int(np.argmax(on_path)) + begun
         reason = "legs are at the ends of their strokes or at their fastest"
-        if law.obstacle is not None and clear[worst] < float(law.obstacle.margin) + _TOUCHES:
+        if held_up[worst]:
             reason = "the obstacle holds the arm up"
         words = f"the tip falls behind its path by up to {errors[worst]:.3g} m, at {goals.times[worst]:.3g} s"
         notes.append(f"{words}: {reason}")
