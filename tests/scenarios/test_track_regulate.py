@@ -12,7 +12,7 @@ def regulated(out, seed=0, **settings):
     return run_scenario("track-regulate", settings=settings, seed=seed, out=out, figures=False)
 
 
-@pytest.mark.parametrize("noise, seed", [(0.0, 0), (5.0, 1), (5.0, 2)])
+@pytest.mark.parametrize("noise, seed", [(0.0, 0), (5.0, 1)])
 def test_the_error_decays_at_the_gain_from_any_shape(tmp_path, noise, seed):
     report = regulated(tmp_path, seed, dt_ms=0.5, seconds=0.25, start_noise_deg=noise)
     metrics = report["metrics"]
