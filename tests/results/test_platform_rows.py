@@ -48,3 +48,40 @@ def test_legs_outside_their_stroke_are_named(arm):
 def test_an_arm_without_legs_is_refused():
     with pytest.raises(InputError, match="needs a chain of platforms, such as stewart_arm; got finger"):
         Platforms.of(hs.robots.finger())
+
+
+def mesh_volume(lower, upper):
+    """The volume between two rims of equally many corners, by the divergence theorem.
+
+    The mean of both ways to cut each patch of the skin into triangles is the volume under its straight lines.
+    """
+    ends = lower.mean(0), upper.mean(0)
+    total = 0.0
+    for a, b, c, d in zip(lower, np.roll(lower, -1, 0), upper, np.roll(upper, -1, 0), strict=True):
+        skin = ((a, b, d), (a, d, c), (a, b, c), (b, d, c))
+        caps = ((ends[0], b, a), (ends[1], c, d))
+        total += sum(np.linalg.det(part) for part in skin) / 12.0 + sum(np.linalg.det(part) for part in caps) / 6.0
+    return total
+
+
+def test_volume_is_that_of_the_body_between_the_rings(arm, motion):
+    corners, segments = 60, arm.segments
+    turn = np.linspace(0.0, 2.0 * np.pi, corners, endpoint=False)
+    circle = np.stack([np.cos(turn), np.sin(turn), np.zeros_like(turn)], -1)
+    volumes = []
+    for row in (0, ROWS - 1):
+        R, p, rings = motion.rotations[row], motion.positions[row], motion.rings[row]
+        rims = [[p[i + e] + rings[i, e] * circle @ R[i + e].T for e in (0, 1)] for i in range(arm.count)]
+        volumes.append([mesh_volume(*pair) for pair in rims])
+    errors = np.abs(np.divide(*volumes[::-1]) - 1.0)
+    # A polygon in a circle lacks the same share of every section, also of ellipses: it cancels.
+    assert motion.metrics["volume_error_max"] == pytest.approx(errors.max(), abs=1e-10)
+    assert motion.metrics["volume_error_max"] > 1e-3  # bent and twisted, it is no longer the cone's
+    at_rest = np.asarray(segments.volume(arm.rest, segments.rings(arm.rest)))
+    np.testing.assert_allclose(volumes[0], at_rest * np.sinc(2.0 / corners), rtol=1e-12)
+
+
+def test_plate_speed_is_how_far_plates_went(arm):
+    T = even_motion(arm, np.array([0.0, 0.5, 1.0]), stretch=1.3)
+    motion = platform_motion(arm, T, np.zeros((3, arm.count, 6)), np.array([0.0, 0.1, 0.2]))
+    assert motion.metrics["plate_speed_max_m_s"] == pytest.approx(0.3 * arm.length / 0.2)

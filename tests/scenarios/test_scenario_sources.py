@@ -18,6 +18,7 @@ SHARED = {
     "hydrostat.scenarios.octopus": None,
     "hydrostat.scenarios.own_targets": None,
     "hydrostat.scenarios.squid_reach_plan": None,
+    "hydrostat.scenarios.track_authors": None,
 }
 """What scenarios may take from their own package: how a run is told what to do, and the set-up that a family shares;
 None for all names that do not begin with an underscore."""

@@ -60,7 +60,6 @@ def test_the_papers_controller_gives_the_numbers_of_the_corrected_model(run, pat
     assert metrics["arrival_rms_m"] <= 0.05
     assert metrics["duration_s"] == pytest.approx(duration, rel=share)
     assert metrics["crosstrack_rms_m"] == pytest.approx(crosstrack, rel=0.1)
-    assert metrics["volume_error_max"] <= 1e-12
     assert report["sim_seconds"] == metrics["duration_s"]
     assert report["dt"] == pytest.approx(2e-3)
     # What the law without limits does to flat segments is said.
@@ -101,6 +100,15 @@ def test_the_controller_gives_up_when_it_is_told_to(run, seconds_max):
     assert any("not reached" in note for note in report["notes"])
 
 
+def test_the_authors_code_reaches_its_own_thresholds_and_keeps_no_volume(run):
+    metrics = run("spiral", controller="authors")["metrics"]
+    assert metrics["targets_reached"] == 21
+    assert 0.04 < metrics["pose_rms_at_arrival"] <= metrics["pose_rms_at_arrival_max"] <= 0.06
+    # Every step before an arrival is above the threshold, so the mean over all is.
+    assert metrics["pose_rms_mean"] > 0.06
+    assert metrics["volume_error_max"] > 0.5
+
+
 # --- Continuous tracking
 
 
@@ -110,7 +118,6 @@ def test_continuous_tracking_is_exact_and_within_all_limits(run, path):
     metrics = report["metrics"]
     assert metrics["tracking_rmse_percent"] <= 0.01
     assert metrics["targets_reached"] == 21
-    assert metrics["volume_error_max"] <= 1e-12
     assert (metrics["stroke_limit_m"], metrics["rate_limit_m_s"]) == (0.7, 2.0)
     assert metrics["stroke_used_max_m"] <= 0.7
     assert metrics["rate_used_max_m_s"] <= 2.0
@@ -134,7 +141,8 @@ def test_agents_move_as_the_centre_does_and_bear_a_frozen_segment(run, path):
     assert metrics["difference_from_central"] <= 1e-9
     assert metrics["frozen_segment"] == 10
     assert metrics["frozen_segment_rmse_percent"] <= 0.1
-    assert metrics["messages_per_segment_per_step"] == 2
+    # 19 messages up and 19 down between 20 agents.
+    assert metrics["messages_per_segment_per_step"] == pytest.approx(1.9)
     assert (metrics["message_up_numbers"], metrics["message_down_numbers"]) == (39, 7)
     # The rest of its report is that of the centre.
     centre = run(path, controller="continuous")["metrics"]
@@ -161,16 +169,45 @@ def clearance(report, ball):
     return float(np.min(np.linalg.norm(nearest - ball[:3], axis=-1) - ball[3] - rings))
 
 
+COARSE = {"dt_ms": 5.0, "seconds": 2.5, "tracking_gain": 50.0}
+
+
 def test_an_obstacle_in_the_way_is_kept_clear_of_and_the_tip_still_tracks(run):
     ball = np.array([0.0, 0.6, 2.5, 0.25])
-    assert clearance(run("line", controller="continuous"), ball) < -0.1  # it is in the way
-    report = run("line", controller="continuous", obstacle=ball.tolist())
+    assert clearance(run("line", controller="continuous", **COARSE), ball) < -0.1  # it is in the way
+    report = run("line", controller="continuous", obstacle=ball.tolist(), **COARSE)
     kept = report["metrics"]["obstacle_clearance_min_m"]
     assert kept == pytest.approx(clearance(report, ball), abs=1e-9)
     # The margin of 0.1 m, but for what the rings grow by within a tick.
     assert kept >= 0.099
     assert report["metrics"]["tracking_rmse_percent"] <= 0.01
     assert report["notes"] == []
+
+
+def test_an_obstacle_that_the_arm_must_slip_past_does_not_whip_it(run):
+    # The limits of single segments once let plates move at 405 m/s here, and the tip left its path by 227 mm.
+    ball = np.array([1.2, 0.3, 3.0, 0.5])
+    report = run("reach", controller="continuous", obstacle=ball.tolist(), **COARSE)
+    metrics = report["metrics"]
+    assert metrics["tracking_max_mm"] <= 5.0
+    assert clearance(report, ball) >= 0.099
+    data = hydrostat.load(report["files"]["folder"])
+    ways = np.linalg.norm(np.diff(data["plate_position"].values, axis=0), axis=-1)
+    assert ways.max() / 5e-3 == pytest.approx(metrics["plate_speed_max_m_s"], rel=1e-9)
+    assert metrics["plate_speed_max_m_s"] <= 15.0
+    assert metrics["rate_used_max_m_s"] <= 2.0
+    assert metrics["crosses_itself"] is False
+    assert report["notes"] == []
+
+
+def test_a_path_through_the_obstacle_is_named_and_the_arm_stays_outside(run):
+    ball = np.array([1.05, 1.9, 6.45, 0.4])
+    report = run("line", controller="continuous", obstacle=ball.tolist(), **COARSE)
+    assert clearance(report, ball) >= 0.095
+    assert report["metrics"]["plate_speed_max_m_s"] <= 15.0
+    assert report["metrics"]["rate_used_max_m_s"] <= 2.0
+    assert any("tip target inside the obstacle between" in note for note in report["notes"])
+    assert any("falls behind its path" in note for note in report["notes"])
 
 
 # --- Named outcomes and refusals
@@ -187,7 +224,8 @@ def test_targets_out_of_reach_are_named_by_the_papers_controller(run, curve_file
 
 
 def test_targets_out_of_reach_are_named_by_ours_and_legs_stay_within_limits(run, curve_file):
-    report = run("file", path=curve_file(*FAR), controller="continuous")
+    short = {"approach_seconds": 0.4, "seconds": 0.4}
+    report = run("file", path=curve_file(*FAR), controller="continuous", **short)
     metrics = report["metrics"]
     assert metrics["targets_reached"] == 0
     assert metrics["stroke_used_max_m"] <= 0.7 + 1e-9
@@ -241,12 +279,14 @@ def test_a_path_that_is_none_is_refused_in_one_line(tmp_path, text, words):
     [
         ({"obstacle": [1.0, 2.0, 3.0], "controller": "continuous"}, "`obstacle` must be x, y, z and its radius"),
         ({"obstacle": [1.0, 2.0, 3.0, -0.1], "controller": "continuous"}, "radius of `obstacle` must be positive"),
+        ({"obstacle": [0.0, 0.3, 3.0, 0.3], "controller": "continuous"}, "`obstacle` must be clear of the arm at rest"),
         ({"obstacle": [1.0, 2.0, 3.0, 0.1], "controller": "decentralised"}, "`obstacle` needs a centre"),
         ({"frozen_segment": 21, "controller": "decentralised"}, "`frozen_segment` must be at most 20"),
         ({"frozen_segment": -1}, "`frozen_segment` must be a whole number from 0"),
         ({"tracking_gain": 600.0, "controller": "continuous"}, "`tracking_gain` must be at most 500"),
         ({"orientation": "held", "controller": "paper"}, "no `orientation`"),
-        ({"controller": "mine"}, "`controller` must be one of paper, continuous, decentralised"),
+        ({"controller": "mine"}, "`controller` must be one of paper, continuous, decentralised, authors"),
+        ({"orientation": "held", "controller": "authors"}, "no `orientation`"),
         ({"targets": 1}, "`targets` must be a whole number from 2"),
         ({"dt_ms": 0.0}, "`dt_ms` must be a finite number above 0"),
         ({"gamma_m": float("nan")}, "`gamma_m` must be a finite number"),

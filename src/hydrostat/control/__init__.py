@@ -5,7 +5,7 @@ and `gaits` of whole bodies; the others follow plans of legs and tendons.
 """
 
 from hydrostat.control import commands, gaits, wire_errors
-from hydrostat.control.agents import MESSAGES_PER_TICK, NUMBERS_DOWN, NUMBERS_UP
+from hydrostat.control.authors import AuthorsRun, AuthorsTracker, euler_angles
 from hydrostat.control.base import Constant, Controller, Idle, Recipe
 from hydrostat.control.combining import Combined, Then
 from hydrostat.control.computed_torque import ComputedTorque, Plan, inverse_dynamics_along, plan_of, with_payload
@@ -13,7 +13,7 @@ from hydrostat.control.feedback import KnownArm
 from hydrostat.control.functions import FunctionController, controller
 from hydrostat.control.leg_motions import even_motion, outside_stroke, poses_by_actuators
 from hydrostat.control.limb_pilot import LimbPilot, PilotMemory, Press, aim_points, tip_force
-from hydrostat.control.paths import PAPER_PATHS, Curve, curve_through, distances_to, read_points, smooth_pace
+from hydrostat.control.paths import PAPER_PATHS, SPIRAL, Curve, curve_through, distances_to, read_points, smooth_pace
 from hydrostat.control.platforms import Platforms, milliseconds_per_tick, tracking_law
 from hydrostat.control.profiles import Profile, minimum_jerk, scurve, trapezoid
 from hydrostat.control.resolved_rate import Law, Obstacle, Posture, clearances
@@ -25,7 +25,7 @@ from hydrostat.control.tendon_plans import TendonPlan, TipTask, plan_tension, re
 from hydrostat.control.tendon_servo import Gaze, TendonServo, make_course, make_gaze, pointing_error
 from hydrostat.control.timelines import Ramp, Timeline
 from hydrostat.control.timing import Playback, ZeroOrderHold, at_rate, steps_per_decision
-from hydrostat.control.tip_goals import TipGoals, plan_tip_goals
+from hydrostat.control.tip_goals import TipGoals, hold_goal, plan_tip_goals
 from hydrostat.control.tracking import Tracked, follow, switch
 from hydrostat.control.wire_motion import (
     MOTIONS,
@@ -40,11 +40,11 @@ from hydrostat.control.wire_motion import (
 )
 
 __all__ = [
-    "MESSAGES_PER_TICK",
     "MOTIONS",
-    "NUMBERS_DOWN",
-    "NUMBERS_UP",
     "PAPER_PATHS",
+    "SPIRAL",
+    "AuthorsRun",
+    "AuthorsTracker",
     "Combined",
     "ComputedTorque",
     "Constant",
@@ -94,11 +94,13 @@ __all__ = [
     "curve_through",
     "distance_left",
     "distances_to",
+    "euler_angles",
     "even_motion",
     "fit_curve",
     "fit_pose",
     "follow",
     "gaits",
+    "hold_goal",
     "inverse_dynamics_along",
     "make_course",
     "make_gaze",

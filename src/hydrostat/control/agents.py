@@ -18,7 +18,8 @@ from typing import NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int
 
 from hydrostat.actuation.legs import Legs
 from hydrostat.control.resolved_rate import Ask, Call, Law, Posture, Rates, call, ease, limited, local
@@ -27,12 +28,10 @@ from hydrostat.lie import SE3, small
 from hydrostat.mechanics.points import carried_twist, gathered_wrench
 from hydrostat.segments import StewartSegment
 
-MESSAGES_PER_TICK = 2
-"""What each segment sends in a tick: one message up and one down."""
-NUMBERS_UP = 12 + 21 + 6
-"""Numbers in a message up: a pose, a symmetric 6 x 6 matrix and a twist."""
-NUMBERS_DOWN = 6 + 1
-"""Numbers in a message down: a wrench and a share."""
+_ABOVE = np.triu_indices(6)  # of a symmetric matrix, what is sent
+_PLACES = np.zeros((6, 6), int)  # of each entry of a symmetric matrix among the numbers sent
+_PLACES[_ABOVE] = np.arange(21)
+_PLACES = np.maximum(_PLACES, _PLACES.T)
 
 
 class Upward(NamedTuple):
@@ -44,6 +43,17 @@ class Upward(NamedTuple):
     """Mobility: body twist of the plate per wrench on it, through all segments up to here; symmetric."""
     drift: Float[Array, " 6"]
     """Body twist of the plate that the tasks of lower priority of all segments up to here would cause."""
+
+    def packed(self) -> Float[Array, " numbers"]:
+        """The message as it is sent: a row of numbers."""
+        pose = jnp.concatenate([self.T_world.rotation.ravel(), self.T_world.position])
+        return jnp.concatenate([pose, self.mobility[_ABOVE], self.drift])
+
+    @staticmethod
+    def unpacked(numbers: Float[Array, " numbers"]) -> "Upward":
+        """The message from its numbers, as it is read."""
+        pose = SE3(numbers[:9].reshape(3, 3), numbers[9:12])
+        return Upward(pose, numbers[12:33][_PLACES], numbers[33:])
 
 
 class Agent(eqx.Module):
@@ -106,19 +116,44 @@ def agents_rates(law: Law, T: SE3, ask: Ask, dt, scale=None) -> Rates:
     scale = ease(law) if scale is None else scale
     agents = agents_of(law)
 
-    def up(message, own):
-        agent, T = own
-        return agent.upward(T, message), None
+    has_neighbour, zero = jnp.arange(len(T.position)) < len(T.position) - 1, jnp.zeros(2, int)
 
-    first = Upward(law.T_world_base, jnp.zeros((6, 6)), jnp.zeros(6))
-    last, _ = jax.lax.scan(up, first, (agents, T))
+    def up(carry, own):
+        read, sent = carry
+        agent, T, neighbour = own
+        packed = agent.upward(T, Upward.unpacked(read)).packed()
+        return (packed, sent + _counted(packed, neighbour)), None
 
-    def down(message, own):
-        agent, T = own
-        return agent.downward(T, message, dt)
+    # The lowest agent knows the base, and the last one the tip's task: neither is told by a message.
+    first = Upward(law.T_world_base, jnp.zeros((6, 6)), jnp.zeros(6)).packed()
+    (last, climbed), _ = jax.lax.scan(up, (first, zero), (agents, T, has_neighbour))
+    last = Upward.unpacked(last)
 
-    _, twists = jax.lax.scan(down, tip_call(law, last, ask, scale, dt), (agents, T), reverse=True)
-    return Rates(twists, last.T_world)
+    def down(carry, own):
+        read, sent = carry
+        agent, T, neighbour = own
+        message, twist = agent.downward(T, _call(read), dt)
+        packed = _packed(message)
+        return (packed, sent + _counted(packed, neighbour)), twist
+
+    reply = _packed(tip_call(law, last, ask, scale, dt))
+    (_, descended), twists = jax.lax.scan(down, (reply, zero), (agents, T, has_neighbour[::-1]), reverse=True)
+    return Rates(twists, last.T_world, jnp.asarray(True), jnp.stack([climbed, descended]))
+
+
+def _packed(message: Call) -> Float[Array, " numbers"]:
+    """A message down as it is sent."""
+    return jnp.concatenate([message.wrench, message.share[None]])
+
+
+def _call(numbers: Float[Array, " numbers"]) -> Call:
+    """A message down as it is read."""
+    return Call(numbers[:-1], numbers[-1])
+
+
+def _counted(packed: Float[Array, " numbers"], neighbour: Bool[Array, ""]) -> Int[Array, " 2"]:
+    """One message and its numbers, where there is a neighbour to send it to."""
+    return jnp.where(neighbour, jnp.array([1, packed.size]), 0)
 
 
 def tip_call(law: Law, message: Upward, ask: Ask, scale, dt) -> Call:

@@ -30,6 +30,9 @@ PAPER_PATHS: dict[str, Curve] = {
 }
 """The paths of Lafmejani et al. 2020, equations 26 to 30."""
 
+SPIRAL = _curve(lambda t: 3 * np.cos(_TURN * t), lambda t: np.sin(_TURN * t), lambda t: 3 + 2 * t)
+"""The spiral in the code that the authors published, which their paper does not show."""
+
 
 def read_points(path: str, least: int = 1, columns: tuple[int, ...] = (3,)) -> np.ndarray:
     """The points of a CSV file with columns x, y, z [m]; a first line of names is allowed.

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from hydrostat.actuation.legs import Legs, rest_poses
-from hydrostat.control.resolved_rate import Law, Obstacle, Posture
-from hydrostat.errors import InputError, choice
+from hydrostat.control.resolved_rate import Law, Obstacle, Posture, clearances
+from hydrostat.errors import InputError, choice, number
 from hydrostat.lie import SE3
 from hydrostat.measuring import best_of
 from hydrostat.mechanics.robot import Robot
@@ -87,6 +87,7 @@ def tracking_law(
     posture_gain: float = 1.0,
     obstacle: Sequence[float] = (),
     obstacle_margin: float = 0.1,
+    plate_speed: float = 15.0,
     orient: bool = False,
 ) -> Law:
     """The law of continuous tracking of an arm within the limits of its legs.
@@ -94,7 +95,8 @@ def tracking_law(
     **Arguments:** `favour`: what the arm does with its redundancy: return to its rest shape (rest), elongation rather
     than bends (elongation), bending rather than stretch (bending), or nothing; `posture_gain`: how fast [1/s];
     `obstacle`: centre x, y, z and radius of a ball to keep clear of [m]; `obstacle_margin`: clearance to keep [m];
-    `orient`: whether the orientation of the tip is controlled as well.
+    `plate_speed`: fastest speed of a plate in the world [m/s]; `orient`: whether the orientation of the tip is
+    controlled as well.
     """
     bend, length = _POSTURES[choice("favour", favour, tuple(_POSTURES))]
     posture = Posture(jnp.asarray(bend * posture_gain), jnp.asarray(length * posture_gain)) if bend or length else None
@@ -107,7 +109,14 @@ def tracking_law(
             raise InputError(f"the radius of `obstacle` must be positive; got {radius:g}")
         numbers = (centre, radius, obstacle_margin, _OBSTACLE_GAIN)
         ball = Obstacle(*(jnp.asarray(value, float) for value in numbers))
-    return Law(arm.segments, arm.base, posture=posture, obstacle=ball, legs=arm.legs, orient=orient)
+    fastest = jnp.asarray(number("plate_speed", plate_speed, above=0.0), float)
+    options = {"posture": posture, "obstacle": ball, "legs": arm.legs, "plate_speed": fastest, "orient": orient}
+    law = Law(arm.segments, arm.base, **options)
+    if ball is not None:
+        clear = float(clearances(law, jax.tree.map(lambda y: y[None], arm.rest))[0])
+        if clear < 0.0:
+            raise InputError(f"`obstacle` must be clear of the arm at rest; it reaches {-clear:.3g} m into it")
+    return law
 
 
 def milliseconds_per_tick(function: Callable[[], object], ticks: int) -> float:

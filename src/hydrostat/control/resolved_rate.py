@@ -1,10 +1,11 @@
 """Resolved-rate control of a chain of platforms: the rates of all legs for a desired velocity of the tip.
 
 Of all leg rates that give the tip its velocity the smallest are taken, which is the pseudo-inverse of the tip's
-Jacobian. What is left free serves tasks of lower priority, which never disturb the tip: keeping clear of an obstacle,
-and below that returning to a shape. Each segment weighs its own motion by a 6 x 6 matrix, the inverse S of what a twist
-costs it. The whole law needs of the segments only S, its effect A on the tip, and the 3 x 3 or 6 x 6 sum A S A^T over
-all of them: time linear in their number.
+Jacobian. What is left free serves a task of lower priority, which never disturbs the tip: returning to a shape. Each
+segment weighs its own motion by a 6 x 6 matrix, the inverse S of what a twist costs it. The whole law needs of the
+segments only S, its effect A on the tip, and the 3 x 3 or 6 x 6 sum A S A^T over all of them: time linear in their
+number. Limits shorten the twist of each segment by itself here; `bounded_rates` takes them into the problem, with the
+speeds of plates and with obstacles.
 """
 
 from collections.abc import Callable
@@ -14,7 +15,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from hydrostat.actuation.legs import Legs, leg_rates, rest_poses
 from hydrostat.compiling import quick_jit
@@ -30,17 +31,16 @@ _HEAVY_FROM = 0.8
 _HEAVIEST = 100.0
 # The rim of an upper plate is kept at least this far above the lower plate, and made heavy from that far on, over the
 # plates' distance at rest.
-_GAP_LEAST = 0.15
+GAP_LEAST = 0.15
 _GAP_HEAVY = 0.5
 # Turning of a segment is made heavy from 43 degrees on, hundredfold at 80: 2 tan(angle / 2).
 _TURN_HEAVY = 0.8
 _TURN_MOST = 1.7
 # A leg may use at most this share of what is left of its stroke within one tick.
-_STROKE_SHARE = 0.2
-_JOINT_SPEED = 2.0  # of a joint in any direction, over the fastest rate of a leg
-_RATE_SHARE = 0.999  # of the fastest rate that is used: it is met to some 1e-4
+STROKE_SHARE = 0.2
+JOINT_SPEED = 2.0  # of a joint in any direction, over the fastest rate of a leg
+RATE_SHARE = 0.999  # of the fastest rate that is used: it is met to some 1e-4
 _NOTHING = 1e-12
-_ACTIVE_SETS = 4
 _FASTEST_POSTURE = 2.0  # share of a tick's error in the arm's straightness that a posture task may undo, an upper bound
 
 
@@ -54,7 +54,7 @@ class Posture(NamedTuple):
 
 
 class Obstacle(NamedTuple):
-    """A ball that the arm keeps clear of, as far as the tip's task leaves it free."""
+    """A ball that the arm keeps clear of."""
 
     centre: Float[Array, " 3"]
     radius: Float[Array, ""]
@@ -73,6 +73,8 @@ class Law(eqx.Module):
     obstacle: Obstacle | None = None
     legs: Legs | None = None
     """The limits in force; None for legs without limits, as in the paper."""
+    plate_speed: Float[Array, ""] | None = None
+    """Fastest speed of a plate in the world [m/s]; None for no limit."""
     frozen: Bool[Array, " n"] | None = None
     """Indices of segments that do not move."""
     orient: bool = eqx.field(static=True, default=False)
@@ -99,6 +101,14 @@ class Rates(NamedTuple):
     """Relative twists of the plates, (angular, linear) in the axes of their lower plates."""
     T_world_tip: SE3
     """Pose of the tip."""
+    solved: Bool[Array, ""]
+    """Whether the law found its twists; where its problem of bounds was not solved, the arm stays."""
+    sent: Int[Array, "2 2"]
+    """What agents sent up and down the arm: messages, and numbers in them; zeros for a controller of the whole arm."""
+
+
+NOTHING_SENT = np.zeros((2, 2), int)
+"""The messages of a controller of the whole arm."""
 
 
 def local(segment: StewartSegment, legs: Legs | None, frozen, posture: Posture | None, T: SE3) -> Own:
@@ -135,7 +145,7 @@ def _cost(segment: StewartSegment, legs: Legs | None, T: SE3) -> Float[Array, "*
     length = segment.leg_lengths(T)
     middle, half = 0.5 * (legs.longest + legs.shortest), 0.5 * (legs.longest - legs.shortest)
     strained = _excess(jnp.abs(length - middle) / half, _HEAVY_FROM, 1.0)
-    low = _excess(-segment.gap(T), -_GAP_HEAVY, -_GAP_LEAST)
+    low = _excess(-segment.gap(T), -_GAP_HEAVY, -GAP_LEAST)
     rows = jnp.concatenate([G, segment.gap_row(T)[..., None, :]], -2)
     weights = _HEAVIEST * jnp.concatenate([strained, low[..., None]], -1) / segment.length[..., None]
     penalty = small.matmul(jnp.swapaxes(rows, -1, -2), weights[..., None] * rows)
@@ -163,11 +173,11 @@ def limited(segment: StewartSegment, legs: Legs | None, T: SE3, twist: Float[Arr
     if legs is None:
         return twist
     length, gap = segment.leg_lengths(T), segment.gap(T)
-    share = _STROKE_SHARE / dt
-    fastest = jnp.broadcast_to(_RATE_SHARE * legs.rate[..., None], length.shape)
+    share = STROKE_SHARE / dt
+    fastest = jnp.broadcast_to(RATE_SHARE * legs.rate[..., None], length.shape)
     most = jnp.minimum(fastest, share * jnp.maximum(legs.longest - length, 0.0))
     least = jnp.minimum(fastest, share * jnp.maximum(length - legs.shortest, 0.0))
-    closest = share * jnp.maximum(gap - _GAP_LEAST, 0.0)
+    closest = share * jnp.maximum(gap - GAP_LEAST, 0.0)
 
     def fitting(rates, closing):
         scale = jnp.minimum(_fitting(rates, most), _fitting(-rates, least))
@@ -176,7 +186,7 @@ def limited(segment: StewartSegment, legs: Legs | None, T: SE3, twist: Float[Arr
     rim = small.norm(twist[..., :3]) * segment.rings(T)[..., 1] + small.norm(twist[..., 3:])
     scale = jnp.minimum(
         fitting(leg_rates(segment, T, twist), -small.dot(segment.gap_row(T), twist) / segment.length),
-        _fitting(rim, _JOINT_SPEED * legs.rate),
+        _fitting(rim, JOINT_SPEED * legs.rate),
     )
     for _ in range(2):
         end = displaced(T, dt * scale[..., None] * twist)
@@ -220,15 +230,27 @@ def call(gram: Float[Array, "m m"], turns, desired: Float[Array, " m"], drift: F
     """
     eye = jnp.eye(gram.shape[-1])
     inverse = small.inverse_positive(gram + (_NOTHING + 1e-12 * jnp.trace(gram)) * eye)
-    least = 1.0 / jnp.sqrt(jnp.sum(inverse * inverse))
-    threshold = _DAMPED_BELOW * scale
-    lack = jnp.maximum(1.0 - least / threshold, 0.0)
-    inverse = jnp.where(lack > 0.0, small.inverse_positive(gram + (threshold * lack * lack + _NOTHING) * eye), inverse)
+    damped = _damping(inverse, scale)
+    inverse = jnp.where(damped > 0.0, small.inverse_positive(gram + (damped + _NOTHING) * eye), inverse)
     holding = small.matvec(inverse, drift)
     moves = gram[-1, -1] + gram[-2, -2] + gram[-3, -3]
     rate = small.norm(holding[-3:]) * jnp.sqrt(jnp.maximum(turns * moves, 0.0))
     share = jnp.minimum(1.0, _FASTEST_POSTURE / jnp.maximum(rate * dt, _NOTHING))
     return Call(small.matvec(inverse, desired) - share * holding, share)
+
+
+def damping(gram: Float[Array, "m m"], scale) -> Float[Array, ""]:
+    """The damping of the least squares: 0 unless the tip is hard to move in some direction.
+
+    **Arguments:** `scale`: what `ease` gives.
+    """
+    return _damping(small.inverse_positive(gram + (_NOTHING + 1e-12 * jnp.trace(gram)) * jnp.eye(len(gram))), scale)
+
+
+def _damping(inverse: Float[Array, "m m"], scale) -> Float[Array, ""]:
+    threshold = _DAMPED_BELOW * scale
+    lack = jnp.maximum(1.0 - 1.0 / (threshold * jnp.sqrt(jnp.sum(inverse * inverse))), 0.0)
+    return threshold * lack * lack
 
 
 def plates(law: Law, T: SE3) -> SE3:
@@ -260,7 +282,7 @@ def tip_rows(T_world: SE3, orient: bool) -> Float[Array, "n m 6"]:
 
 
 def central_rates(law: Law, T: SE3, ask: Ask, dt, scale=None) -> Rates:
-    """The relative twists of all segments for a desired velocity of the tip, computed centrally.
+    """The relative twists of all segments for a desired velocity of the tip, computed centrally, each within limits.
 
     **Arguments:** `scale`: what `ease` gives, where it is known already.
     """
@@ -274,9 +296,8 @@ def central_rates(law: Law, T: SE3, ask: Ask, dt, scale=None) -> Rates:
     turns = jnp.sum(own.S[:, 0, 0] + own.S[:, 1, 1] + own.S[:, 2, 2])
     asked = call(gram, turns, ask(T_world[-1]), drift, scale, dt)
     twist = asked.share * own.posture_twist + small.matvec(SA, asked.wrench[None])
-    if law.obstacle is not None:
-        twist = _kept_clear(law.obstacle, law.segments, T, T_world, own, A, SA, gram, twist)
-    return Rates(limited(law.segments, law.legs, T, twist, dt), T_world[-1])
+    twist = limited(law.segments, law.legs, T, twist, dt)
+    return Rates(twist, T_world[-1], jnp.asarray(True), jnp.asarray(NOTHING_SENT))
 
 
 class Clearance(NamedTuple):
@@ -308,44 +329,6 @@ def clearances(law: Law, T: SE3) -> Float[Array, " rows"]:
     if obstacle is None:
         raise InputError("`clearances` needs a law with an obstacle; it has none")
     return jax.lax.map(lambda T: jnp.min(clearance(obstacle, law.segments, T, plates(law, T)).distance), T)
-
-
-def _kept_clear(obstacle: Obstacle, segments, T, T_world, own: Own, A, SA, gram, twist):
-    """The twists with the tip's motion unchanged and no segment approaching the obstacle faster than allowed.
-
-    Segments that would are a task of their own, projected into what the tip leaves free; posture gets the rest. The
-    rings' own growth is not counted.
-    """
-    n = len(twist)
-    near = clearance(obstacle, segments, T, T_world)
-    # Row i: the rate of clearance i per twist of every segment; those before i move it as a whole, i itself in part.
-    points = T_world.position[:-1] + near.place[:, None] * (T_world.position[1:] - T_world.position[:-1])
-    rows = jnp.sum(near.away[:, None, :, None] * point_rows(T_world, points), -2)
-    own_row = near.place[:, None] * small.matvec(jnp.swapaxes(T_world.rotation[:-1], -1, -2), near.away)
-    own_row = jnp.concatenate([jnp.zeros((n, 3)), own_row], -1)
-    i, j = np.arange(n)[:, None], np.arange(n)[None, :]
-    rows = jnp.where((j < i)[..., None], rows, jnp.where((j == i)[..., None], own_row[:, None, :], 0.0))
-    bound = -obstacle.gain * (near.distance - obstacle.margin)
-
-    # What of each row the tip leaves: B = C - (C S A^T) (A S A^T)^-1 A, and its own Gram matrix.
-    CSA = jnp.einsum("inb,nbm->im", rows, SA)
-    inverse = small.inverse_positive(gram + (_NOTHING + 1e-12 * jnp.trace(gram)) * jnp.eye(len(gram)))
-    SB = jnp.einsum("nab,inb->ina", own.S, rows) - jnp.einsum("nam,mk,ik->ina", SA, inverse, CSA)
-    square = jnp.einsum("ina,jna->ij", rows, SB)
-    square = 0.5 * (square + square.T)
-
-    def turn(_, carry):
-        push, active = carry
-        speed = jnp.einsum("ina,na->i", rows, twist) + square @ push
-        # A segment stays in the set while it is being pushed away.
-        active = (speed < bound - 1e-9) | (active & (push > 0.0))
-        lack = bound - jnp.einsum("ina,na->i", rows, twist)
-        mask = active[:, None] & active[None, :]
-        system = jnp.where(mask, square, 0.0) + jnp.diag(jnp.where(active, 1e-6 * jnp.diag(square) + 1e-9, 1.0))
-        return jnp.linalg.solve(system, jnp.where(active, lack, 0.0)), active
-
-    push, _ = jax.lax.fori_loop(0, _ACTIVE_SETS, turn, (jnp.zeros(n), jnp.zeros(n, bool)))
-    return twist + jnp.einsum("ina,i->na", SB, jnp.maximum(push, 0.0))
 
 
 def desired_velocity(law: Law, T_world_tip: SE3, goal: SE3, forward: Float[Array, " 6"], gain) -> Float[Array, " m"]:

@@ -1,5 +1,6 @@
 """Goals for the tip of a tracking arm at every tick: to a path and along it, each from rest to rest."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import jax
@@ -14,6 +15,7 @@ from hydrostat.errors import InputError, choice
 from hydrostat.lie import SE3, so3
 
 _MOST_TICKS = 100_000
+_CHUNK = 500  # ticks that are compiled as one program
 
 
 @dataclass(frozen=True)
@@ -50,15 +52,38 @@ class TipGoals:
         R, goal = np.asarray(T_world_tip.rotation), np.asarray(self.poses.rotation)
         return np.linalg.norm(np.asarray(so3.log(jnp.asarray(np.einsum("tij,tkj->tik", goal, R)))), axis=-1)
 
-    def follow(self, law: Law, gain: float, decentralised: bool = False) -> Tracked:
-        """The motion of the arm that follows the goals from its rest shape, one row for each.
+    def follow(
+        self,
+        law: Law,
+        gain: float,
+        decentralised: bool = False,
+        on_progress: Callable[[float], None] | None = None,
+        start: SE3 | None = None,
+    ) -> Tracked:
+        """The motion of the arm that follows the goals, one row for each.
 
         **Arguments:** `gain`: decay of errors [1/s]; `decentralised`: whether the law is that of agents, one for each
-        segment.
+        segment; `on_progress`: gets the share that is done; `start`: relative poses of the plates at the start,
+        at rest when not given.
         """
+        parts, T, count = [], self.arm.rest if start is None else start, len(self.times)
+        for begin in range(0, count, _CHUNK):
+            T, rows = self._ticks(law, T, begin, gain, decentralised)
+            parts.append(rows)
+            if on_progress is not None:
+                on_progress(min((begin + _CHUNK) / count, 1.0))
+        return jax.tree.map(lambda *y: jnp.concatenate(y)[:count], *parts)
+
+    def compile(self, law: Law, gain: float, decentralised: bool = False) -> None:
+        """Compile what `follow` needs."""
+        self._ticks(law, self.arm.rest, 0, gain, decentralised)
+
+    def _ticks(self, law: Law, T: SE3, begin: int, gain: float, decentralised: bool):
+        """Some ticks from one on; beyond the last goal the arm stays there."""
         check_gain("tracking_gain", gain, self.dt, 1.0)
-        _, rows = follow(law, self.arm.rest, self.poses, jnp.asarray(self.forward), gain, self.dt, decentralised)
-        return jax.block_until_ready(rows)
+        index = np.minimum(np.arange(begin, begin + _CHUNK), len(self.times) - 1)
+        poses, forward = self.poses[index], jnp.asarray(self.forward[index])
+        return jax.block_until_ready(follow(law, T, poses, forward, gain, self.dt, decentralised))
 
 
 def check_ticks(seconds: float, dt: float) -> None:
@@ -102,6 +127,19 @@ def plan_tip_goals(
     forward = np.concatenate([np.concatenate([angular, linear], -1), np.zeros((1, 6))])
     times = np.arange(len(positions)) * dt
     return TipGoals(arm, times, SE3(jnp.asarray(rotations), jnp.asarray(positions)), forward, before, dt)
+
+
+def hold_goal(arm: Platforms, target: np.ndarray, seconds: float, dt: float) -> TipGoals:
+    """One goal that stays where it is, for a regulator.
+
+    **Arguments:** `target` (3,) [m]; `seconds`: how long [s]; `dt`: of a tick [s].
+    """
+    check_ticks(seconds, dt)
+    count = max(round(seconds / dt), 1) + 1
+    positions = np.broadcast_to(np.asarray(target, float), (count, 3))
+    rotations = np.broadcast_to(np.asarray(arm.tip.rotation), (count, 3, 3))
+    poses = SE3(jnp.asarray(rotations), jnp.asarray(positions))
+    return TipGoals(arm, np.arange(count) * dt, poses, np.zeros((count, 6)), 0, dt)
 
 
 def _along_path(arm: Platforms, curve: Curve, pace: np.ndarray, reached: np.ndarray) -> np.ndarray:

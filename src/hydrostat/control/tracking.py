@@ -5,10 +5,11 @@ from typing import NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Bool, Float, Int
 
 from hydrostat.compiling import as_one_function, fast_jit
 from hydrostat.control.agents import agents_rates
+from hydrostat.control.bounded_rates import bounded_rates
 from hydrostat.control.resolved_rate import Law, Rates, central_rates, desired_velocity, ease, moved
 from hydrostat.lie import SE3
 
@@ -22,6 +23,10 @@ class Tracked(NamedTuple):
     """Relative twists of the plates during the tick."""
     T_world_tip: SE3
     """Pose of the tip at the tick's begin."""
+    solved: Bool[Array, " ticks"]
+    """Whether the law found its twists."""
+    sent: Int[Array, "ticks 2 2"]
+    """What agents sent up and down the arm: messages, and numbers in them."""
 
 
 class Switched(NamedTuple):
@@ -34,8 +39,13 @@ class Switched(NamedTuple):
 
 
 def rates(law: Law, T: SE3, ask, dt, scale, decentralised: bool) -> Rates:
-    """The relative twists of all segments, from a centre or by their agents."""
-    return (agents_rates if decentralised else central_rates)(law, T, ask, dt, scale)
+    """The relative twists of all segments, from a centre or by their agents.
+
+    A centre keeps all bounds at once where the law limits the speed of plates.
+    """
+    if decentralised:
+        return agents_rates(law, T, ask, dt, scale)
+    return (central_rates if law.plate_speed is None else bounded_rates)(law, T, ask, dt, scale)
 
 
 @fast_jit
@@ -50,7 +60,7 @@ def follow(law: Law, T: SE3, goals: SE3, forward: Float[Array, "ticks 6"], gain,
     def tick(T, inputs):
         goal, forward = inputs
         asked = rates(law, T, lambda tip: desired_velocity(law, tip, goal, forward, gain), dt, scale, decentralised)
-        return moved(T, asked.twist, dt), Tracked(T, asked.twist, asked.T_world_tip)
+        return moved(T, asked.twist, dt), Tracked(T, *asked)
 
     return _as_one(lambda T, inputs: jax.lax.scan(tick, T, inputs), T, (goals, forward))
 
@@ -83,7 +93,7 @@ def switch(law: Law, T: SE3, targets: Float[Array, "m 3"], index, radius, gain, 
         asked = central_rates(law, T, ask, dt, scale)
         tip = asked.T_world_tip
         _, miss, new = goal(tip)
-        row = Tracked(T, asked.twist, tip), Switched(index, jnp.where(index < len(targets), miss, 0.0))
+        row = Tracked(T, *asked), Switched(index, jnp.where(index < len(targets), miss, 0.0))
         return (moved(T, asked.twist, dt), new), row
 
     return _as_one(lambda carry: jax.lax.scan(tick, carry, None, length=ticks), (T, jnp.asarray(index)))

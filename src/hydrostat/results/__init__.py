@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         platform_figures,
         rows,
     )
+    from hydrostat.results.authors_rows import authors_tracking
     from hydrostat.results.configurations import along_bends, along_configurations, replay_with_tendons, tendon_lines
     from hydrostat.results.contacts import ShapeContact, shape_contacts
     from hydrostat.results.deliveries import Delivery, gaps_to_arms
@@ -60,6 +61,7 @@ __all__ = [
     "along_bends",
     "along_configurations",
     "analysis",
+    "authors_tracking",
     "bend_wave",
     "body_tubes",
     "check_metrics",
@@ -113,6 +115,7 @@ _LATER = {
     "TrajectoryRecorder": "trajectory_recorder",
     "along_bends": "configurations",
     "along_configurations": "configurations",
+    "authors_tracking": "authors_rows",
     "bend_wave": "travelling_bend",
     "body_tubes": "replaying",
     "contact_fractions": "obstacle_rows",

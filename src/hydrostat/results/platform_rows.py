@@ -72,7 +72,7 @@ def _rows(segments: StewartSegment, base: SE3, T: SE3, twist):
     """Legs, rings, volume, rotations, plates, joints and faults of rows of poses."""
     rings = segments.rings(T)
     rest = rest_poses(segments)
-    volume = segments.volume(T, rings) / segments.volume(rest, segments.rings(rest)) - 1.0
+    volume = segments.body_volume(T, rings) / segments.body_volume(rest, segments.rings(rest)) - 1.0
     skew = so3.vee(T.rotation)
     cosine = 0.5 * (jnp.trace(T.rotation, axis1=-2, axis2=-1) - 1.0)
     angle = jnp.arctan2(jnp.linalg.norm(skew, axis=-1), cosine)
@@ -123,12 +123,19 @@ def platform_motion(
         "leg_ratio_max": float((legs / rest).max()),
         "stroke_used_max_m": float(np.max(np.abs(legs - rest))),
         "rate_used_max_m_s": float(np.max(np.abs(rates))),
+        "plate_speed_max_m_s": _fastest_plate(plates.position, times),
         "conditioning_min": float(np.min(found.conditioning)),
         "folded_segments": int(found.folded.any(0).sum()),
         "crosses_itself": crossing is not None,
     }
     notes = [*_fault_notes(found, times), *_crossing_notes(crossing), *_stroke_notes(arm, legs, limited)]
     return PlatformMotion(arm, times, legs, rates, rings, plates.position, plates.rotation, joints, metrics, notes)
+
+
+def _fastest_plate(positions: np.ndarray, times: np.ndarray) -> float:
+    """The fastest that the centre of a plate really moved in the world from row to row [m/s]."""
+    ways = np.linalg.norm(np.diff(positions, axis=0), axis=-1).max(-1, initial=0.0)
+    return float(np.max(ways / np.diff(times), initial=0.0))
 
 
 def _fault_notes(found, times: np.ndarray) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from hydrostat.control.paths import Curve, distances_to
-from hydrostat.control.resolved_rate import Law, clearances
+from hydrostat.control.resolved_rate import Law, Obstacle, clearances
 from hydrostat.control.target_switching import TargetRun, TargetTracker
 from hydrostat.control.tip_goals import TipGoals
 from hydrostat.control.tracking import Tracked
@@ -14,7 +14,9 @@ from hydrostat.results.accuracy import rms
 from hydrostat.results.platform_rows import PlatformMotion, platform_motion
 
 _MARKS = 20  # goals along a path that are drawn as dots
-_FALLS_BEHIND = 0.01  # error of the tip that is reported, over the length of the arm
+_FALLS_BEHIND = 1e-3  # error of the tip that is reported, over the length of the arm
+_TOUCHES = 5e-3  # m: of the margin around an obstacle, where it is what holds the arm up
+_MARGIN_USED = 1e-3  # m: of the margin, that is reported
 
 
 @dataclass(frozen=True)
@@ -72,19 +74,44 @@ def goal_tracking(
         "duration_s": float(goals.times[-1]),
         **motion.metrics,
     }
-    notes = []
+    notes, held_up = [], np.zeros(len(goals.times), bool)
     if law.orient:
         metrics["orientation_rmse_deg"] = float(np.rad2deg(rms(goals.rotation_errors(rows.T_world_tip)[begun:])))
     if law.obstacle is not None:
-        metrics["obstacle_clearance_min_m"] = float(np.min(clearances(law, rows.T)))
-        if metrics["obstacle_clearance_min_m"] < 0.0:
-            notes.append("the arm runs into the obstacle: the path of the tip leaves no room around it")
+        clear = np.asarray(clearances(law, rows.T))
+        metrics["obstacle_clearance_min_m"] = float(np.min(clear))
+        notes += _obstacle_notes(goals, law.obstacle, motion, clear)
+        held_up = clear < float(law.obstacle.margin) + _TOUCHES
+    if not np.all(rows.solved):
+        first = goals.times[int(np.argmin(np.asarray(rows.solved)))]
+        notes.append(f"no motion within all bounds was found in {int(np.sum(~np.asarray(rows.solved)))} ticks, first "
+                     f"at {first:.3f} s: the arm stayed")  # fmt: skip
     if on_path.max() > _FALLS_BEHIND * arm.length:
         worst = int(np.argmax(on_path)) + begun
-        notes.append(
-            f"the tip falls behind its path by up to {errors[worst]:.3g} m, at {goals.times[worst]:.3g} s: legs are at "
-            f"the ends of their strokes or at their fastest"
-        )
+        reason = "legs are at the ends of their strokes or at their fastest"
+        if held_up[worst]:
+            reason = "the obstacle holds the arm up"
+        words = f"the tip falls behind its path by up to {errors[worst]:.3g} m, at {goals.times[worst]:.3g} s"
+        notes.append(f"{words}: {reason}")
     dots = slice(begun, None, max(1, len(on_path) // _MARKS))
     marks = goals.times[dots], goals.positions[dots]
     return TipTracking(motion, goals.positions, marks, errors, metrics, notes + motion.notes)
+
+
+def _obstacle_notes(goals: TipGoals, obstacle: Obstacle, motion: PlatformMotion, clear: np.ndarray) -> list[str]:
+    """Whether the path of the tip leads into the obstacle, and whether the arm comes too near to it."""
+    notes, margin = [], float(obstacle.margin)
+    away = np.linalg.norm(goals.positions - np.asarray(obstacle.centre), axis=-1) - float(obstacle.radius)
+    # The tip's own plate has to fit as well.
+    inside = away < motion.rings[:, -1].max(-1) + margin
+    if inside.any():
+        first, last = goals.times[np.flatnonzero(inside)[[0, -1]]]
+        where = "inside the obstacle" if away.min() < 0.0 else "within the margin of the obstacle"
+        notes.append(f"tip target {where} between {first:.3g} and {last:.3g} s: the tip stays outside")
+    if clear.min() < margin - _MARGIN_USED:
+        when = goals.times[int(np.argmin(clear))]
+        words = (
+            f"{-clear.min():.3g} m into the obstacle" if clear.min() < 0.0 else f"as near as {clear.min():.3g} m to it"
+        )
+        notes.append(f"the arm comes {words}, at {when:.3g} s, where {margin:g} m were to be kept")
+    return notes

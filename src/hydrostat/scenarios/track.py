@@ -1,5 +1,6 @@
 """track-line and its siblings: the tip of a chain of platforms follows a path, by the paper's controller or by ours."""
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -9,9 +10,17 @@ import numpy as np
 
 from hydrostat import control
 from hydrostat.errors import DivergedError, InputError
-from hydrostat.results import accuracy, goal_tracking, panels, platform_figures, record_arrays, target_tracking
+from hydrostat.results import (
+    accuracy,
+    goal_tracking,
+    panels,
+    platform_figures,
+    record_arrays,
+    target_tracking,
+)
 from hydrostat.robots import build_robot
 from hydrostat.scenarios.base import Outcome, Run
+from hydrostat.scenarios.track_authors import AUTHORS_DT, by_authors
 
 _FLOOR = 1e-6  # of distances in figures [m, mm]
 
@@ -21,12 +30,15 @@ def track(run: Run, name: str, curve: control.Curve) -> Outcome:
     settings, dt = run.settings, 1e-3 * run.settings.dt_ms
     arm = control.Platforms.of(build_robot(run.robot))
     targets = curve(np.linspace(0.0, 1.0, settings.targets))
-    by_paper = settings.controller == "paper"
-    tracked, cost_ms = (_by_switching if by_paper else _continuously)(run, arm, curve, targets)
+    by_paper = settings.controller in ("paper", "authors")
+    ways = {"paper": _by_switching, "authors": by_authors}
+    tracked, cost_ms = ways.get(settings.controller, _continuously)(run, arm, curve, targets)
+    dt = AUTHORS_DT if settings.controller == "authors" else dt
     motion = tracked.motion
     attributes = {"scenario": f"track-{name}", "robot": run.robot.name}
     record_arrays(run.folder, motion.times, motion.columns(tracked.goal), attributes=attributes)
-    title = f"track-{name}: {run.robot.name}, {settings.controller} controller"
+    shown = f"{settings.authors_segments} segments" if settings.controller == "authors" else run.robot.name
+    title = f"track-{name}: {shown}, {settings.controller} controller"
 
     def draw_errors(axes) -> None:
         words, scale = ("the path", 1.0) if by_paper else ("its goal (dashed: the path begins)", 1e3)
@@ -72,21 +84,24 @@ def _continuously(run: Run, arm: control.Platforms, curve: control.Curve, target
         raise InputError(
             f"`frozen_segment` must be at most {arm.count}, the number of segments; got {settings.frozen_segment}"
         )
-    options = {key: getattr(settings, key) for key in ("favour", "posture_gain", "obstacle", "obstacle_margin")}
+    names = ("favour", "posture_gain", "obstacle", "obstacle_margin", "plate_speed")
+    options = {name: getattr(settings, name) for name in names}
     law = control.tracking_law(arm, orient=settings.orientation != "free", **options)
     seconds, dt = (settings.approach_seconds, settings.seconds), 1e-3 * settings.dt_ms
     goals = control.plan_tip_goals(arm, curve, *seconds, dt, settings.orientation)
     with run.compiling("compiling the controller"):
-        goals.follow(law, gain, by_agents)
+        goals.compile(law, gain, by_agents)
+    begun = time.perf_counter()
     with run.timed():
-        rows = goals.follow(law, gain, by_agents)
+        rows = goals.follow(law, gain, by_agents, lambda done: run.progress("tracking", done))
+    cost_ms = 1e3 * (time.perf_counter() - begun) / len(goals.times)
     tracked = goal_tracking(goals, law, rows, curve, targets, settings.gamma_m)
     limits = run.robot.legs
     assert limits is not None
-    tracked.metrics.update(stroke_limit_m=limits.max_stroke, rate_limit_m_s=limits.max_rate)
+    fastest = {"rate_limit_m_s": limits.max_rate, "plate_speed_limit_m_s": settings.plate_speed}
+    tracked.metrics.update(stroke_limit_m=limits.max_stroke, **fastest)
     if by_agents:
         tracked.metrics.update(_agents(run, law, goals, rows))
-    cost_ms = control.milliseconds_per_tick(lambda: goals.follow(law, gain, by_agents), len(goals.times))
     return tracked, cost_ms
 
 
@@ -99,11 +114,12 @@ def _agents(run: Run, law: control.Law, goals: control.TipGoals, rows: control.T
         central, stuck = goals.follow(law, gain), goals.follow(frozen, gain, True)
     if not np.all(np.isfinite(np.asarray(stuck.T.position))):
         raise DivergedError(f"the tracking diverged with segment {number} frozen")
+    messages, numbers = np.moveaxis(np.asarray(rows.sent), -1, 0).sum(1)
     return {
-        "difference_from_central": accuracy.largest_difference(rows, central),
-        "messages_per_segment_per_step": control.MESSAGES_PER_TICK,
-        "message_up_numbers": control.NUMBERS_UP,
-        "message_down_numbers": control.NUMBERS_DOWN,
+        "difference_from_central": accuracy.largest_difference(rows[:3], central[:3]),
+        "messages_per_segment_per_step": float(messages.sum()) / (count * len(goals.times)),
+        "message_up_numbers": float(numbers[0] / messages[0]) if count > 1 else None,
+        "message_down_numbers": float(numbers[1] / messages[1]) if count > 1 else None,
         "frozen_segment": number,
         "frozen_segment_rmse_percent": goals.rmse_percent(stuck.T_world_tip),
     }
@@ -115,6 +131,11 @@ def _paper_path(name: str) -> Callable[[Run], Outcome]:
 
 
 line, ellipse, sinusoid, reach, fetch = map(_paper_path, ("line", "ellipse", "sinusoid", "reach", "fetch"))
+
+
+def spiral(run: Run) -> Outcome:
+    """Follow the spiral of the code that the authors published."""
+    return track(run, "spiral", control.SPIRAL)
 
 
 def from_file(run: Run) -> Outcome:

@@ -127,6 +127,21 @@ class StewartSegment(AbstractSegment):
         """The volume of the truncated cone between two rings [m^3], its height the distance of their centres."""
         return frustum_volume(small.norm(T.position), rings[..., 0], rings[..., 1])
 
+    def body_volume(self, T: SE3, rings: Float[Array, "*batch 2"]) -> Float[Array, "*batch"]:
+        """The volume of the body between two rings as they lie in space, its skin of straight lines [m^3].
+
+        The section at the fraction s is the ellipse with the conjugate radii b1 and b2, each (1 - s) a + s R b of the
+        rings' own; V = pi int p . (b1 x b2) ds. Of rings that are parallel, not twisted and not sheared it is that of
+        the truncated cone; tilt, twist and shear make it smaller.
+        """
+        R, x, y, z = T.rotation, *np.eye(3)
+        lower, upper = rings[..., :1], rings[..., 1:]
+        mixed = small.cross(jnp.broadcast_to(x, T.position.shape), R[..., 1]) + small.cross(
+            R[..., 0], jnp.broadcast_to(y, T.position.shape)
+        )
+        area = (lower**2 * z + upper**2 * R[..., 2]) / 3.0 + lower * upper * mixed / 6.0
+        return np.pi * small.dot(T.position, area)
+
     def leg_vectors(self, T: SE3, rings: Float[Array, "*batch 2"]) -> Float[Array, "*batch 6 3"]:
         """The vector from each leg's lower joint to its upper one, in the axes of the lower plate [m]."""
         return T.position[..., None, :] + self._upper_joints(T, rings) - self._lower_joints(rings)

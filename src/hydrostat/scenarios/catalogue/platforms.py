@@ -7,12 +7,13 @@ _PLATFORMS = "chains of platforms: robots with [legs]"
 
 _TRACKING_KEYS = (
     Key("controller", "paper", "", "paper: the switching regulator, without limits; continuous: ours, within "
-        "limits; decentralised: the same by agents", options=("paper", "continuous", "decentralised")),
+        "limits; decentralised: the same by agents; authors: the code that the paper's authors published, on an arm "
+        "of its own", options=("paper", "continuous", "decentralised", "authors")),
     Key("dt_ms", 2.0, "ms", "control tick", above=0.0, most=100.0),
     Key("targets", 21, "", "points of the path that count as targets", least=2, most=10_000),
     Key("gamma_m", 0.05, "m", "how near the tip must come to a target", above=0.0, most=100.0),
     Key("gain", 20.0, "1/s", "of the paper's regulator", above=0.0, most=1e4),
-    Key("seconds_max", 60.0, "s", "when the paper's controller gives up", above=0.0, most=3600.0),
+    Key("seconds_max", 60.0, "s", "when the paper's and the authors' controllers give up", above=0.0, most=3600.0),
     Key("approach_seconds", 1.0, "s", "time to come to the path, continuous and decentralised", above=0.0, most=600.0),
     Key("seconds", 5.0, "s", "time for the path, continuous and decentralised", above=0.0, most=600.0),
     Key("tracking_gain", 100.0, "1/s", "how fast errors fade, continuous and decentralised", least=0.0, most=1e4),
@@ -24,6 +25,13 @@ _TRACKING_KEYS = (
     Key("obstacle", (), "m", "a ball to keep clear of, its centre x, y, z and its radius; continuous alone",
         least=-1e4, most=1e4, most_entries=4),
     Key("obstacle_margin", 0.1, "m", "clearance to keep", least=0.0, most=100.0),
+    Key("plate_speed", 15.0, "m/s", "fastest speed of a plate in the world, continuous alone", above=0.0, most=1e4),
+    Key("authors_segments", 20, "", "segments of the authors' arm; theirs: 5 for the line, 20 for the others", least=1,
+        most=200),
+    Key("authors_threshold", 0.06, "", "root mean square of position [m] and Euler angles [rad] at which the authors' "
+        "controller goes on; theirs: 0.05 with 5 segments, 0.06 with 20", above=0.0, most=10.0),
+    Key("authors_legs", "published", "", "which joints their legs connect: as published, where legs coincide in pairs; "
+        "octahedral", options=("published", "octahedral")),
     Key("frozen_segment", 0, "", "segment that is frozen in the second run of the decentralised controller; 0: the "
         "middle one", least=0, most=1000),
 )  # fmt: skip
@@ -48,6 +56,7 @@ TRACKING_SCENARIOS = (
     _tracking("sinusoid", "the tip follows a growing sinusoid", "sinusoid"),
     _tracking("reach", "the tip reaches out, as an octopus does", "reach"),
     _tracking("fetch", "the tip fetches, from far out back to the base", "fetch"),
+    _tracking("spiral", "the tip follows the spiral of the code that the paper's authors published", "spiral"),
     _tracking("file", "the tip follows your own path", "from_file",
               Key("path", "", "", "a CSV file with x, y, z [m] along the path, in the world")),
 )  # fmt: skip
@@ -72,6 +81,31 @@ PLATFORM_SCENARIOS = (
             Key("bandwidth", 60.0, "rad/s", "how fast errors fade", above=0.0, most=1e4),
             Key("learning_ms", 20.0, "ms", "how fast the payload is learnt; 0: not at all", least=0.0, most=1e6),
             Key("dt_ms", 2.0, "ms", "time step, and control tick", above=0.0, most=100.0),
+        ),
+    ),
+    Scenario(
+        name="track-regulate",
+        summary="the regulator alone: the tip goes to one target from any shape, and its error decays",
+        robot="stewart_arm",
+        accepts=_PLATFORMS,
+        check_robot=check_platforms,
+        function="hydrostat.scenarios.track_regulate:regulate",
+        keys=(
+            Key("controller", "paper", "", "paper: without limits; continuous: ours, within limits",
+                options=("paper", "continuous")),
+            Key("target", (1.5, 1.0, 4.0), "m", "where the tip is to go: x, y, z", least=-1e4, most=1e4,
+                most_entries=3),
+            Key("gain", 20.0, "1/s", "of the regulator: the error decays as exp(- gain t)", above=0.0, most=1e4),
+            Key("seconds", 1.0, "s", "how long", above=0.0, most=600.0),
+            Key("reached_m", 0.05, "m", "how near the tip must come for the target to count as reached", above=0.0,
+                most=100.0),
+            Key("start_bend_deg", 90.0, "deg", "bend of the whole arm at the start", least=0.0, most=720.0),
+            Key("start_azimuth_deg", 200.0, "deg", "where it bends to", least=-360.0, most=360.0),
+            Key("start_twist_deg", 60.0, "deg", "twist of the whole arm at the start", least=-1440.0, most=1440.0),
+            Key("start_stretch", 1.0, "", "length at the start over that at rest", least=0.3, most=3.0),
+            Key("start_noise_deg", 0.0, "deg", "largest rotation of each segment from that shape, at random by --seed",
+                least=0.0, most=60.0),
+            Key("dt_ms", 2.0, "ms", "control tick", above=0.0, most=100.0),
         ),
     ),
     Scenario(
