@@ -2,14 +2,13 @@
 
 import importlib
 import importlib.util
-import os
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from hydrostat.errors import InputError
 from hydrostat.results import check_metrics, new_folder, write_json
+from hydrostat.results.folders import discard_unless_recorded, missing_folders
 from hydrostat.robots import find_robot
 from hydrostat.scenarios.base import Outcome, Progress, Run
 from hydrostat.scenarios.catalogue import find_scenario
@@ -37,6 +36,7 @@ def run_scenario(
     scenario.check(spec)
     values = scenario.settings(settings or {}, spec)
 
+    made = missing_folders(out)
     try:
         folder = new_folder(Path(out), scenario.name)
     except OSError as error:
@@ -44,11 +44,10 @@ def run_scenario(
     on_folder(folder)
     progress = progress or Progress()
     run = Run(spec, values, seed, folder, progress)
-    progress.say("loading")
-    importlib.import_module("zarr")  # slow to import: not on the clock of the first recorder
-    use_compilation_cache()
     module, function = scenario.function.split(":")
     try:
+        progress.say("loading")
+        importlib.import_module("zarr")  # slow to import: not on the clock of the first recorder
         outcome: Outcome = getattr(importlib.import_module(module), function)(run)
         report = _report(scenario.name, run, outcome)
         files = {"folder": str(folder), **outcome.files}
@@ -69,9 +68,8 @@ def run_scenario(
             folder / "metrics.json",
             {**report, "notes": outcome.notes, "robot": spec.name, "seed": seed, "settings": settings_used},
         )
-    except InputError:
-        with suppress(OSError):  # a folder that holds something stays
-            folder.rmdir()
+    except BaseException:
+        discard_unless_recorded(folder, made)
         raise
     finally:
         progress.close()
@@ -92,15 +90,3 @@ def _report(name: str, run: Run, outcome: Outcome) -> dict[str, Any]:
         "steps": outcome.steps,
         "metrics": check_metrics(outcome.metrics),
     }
-
-
-def use_compilation_cache() -> None:
-    """Keep what JAX compiles on disk, so that the second start of a command is quick."""
-    import jax
-
-    if jax.config.values.get("jax_compilation_cache_dir"):  # the user has one already
-        return
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    jax.config.update("jax_compilation_cache_dir", str(Path(home) / "hydrostat" / "jax"))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
-    jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
