@@ -3,11 +3,31 @@
 import json
 import os
 import shutil
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 
 _OF_RECORDER = {"trajectory.zarr", "committed.json", "committed.json.partial", "sums.bin", "carry.npz", "run.json"}
 """Files that a recorder and a run make before there is any result."""
+
+
+_RESUMED: ContextVar[Path | None] = ContextVar("resumed", default=None)
+
+
+@contextmanager
+def resuming(folder: str | os.PathLike[str]) -> Iterator[None]:
+    """Within, a recording in this folder is continued: rows that it holds already are not written again."""
+    token = _RESUMED.set(Path(folder).resolve())
+    try:
+        yield
+    finally:
+        _RESUMED.reset(token)
+
+
+def resumes(folder: Path) -> bool:
+    """Whether a recording in a folder is to be continued."""
+    return _RESUMED.get() == folder.resolve()
 
 
 def missing_folders(directory: str | os.PathLike[str]) -> list[Path]:

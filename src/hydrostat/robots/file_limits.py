@@ -1,4 +1,4 @@
-"""Limits of robot files, checked before the work that they bound: however a file is made, it is answered in a second."""
+"""Limits of robot files, checked before the work that they bound, so that every file is answered in a second."""
 
 import re
 from collections.abc import Iterator

@@ -2,7 +2,7 @@
 
 import importlib
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +23,13 @@ def run_scenario(
     out: str | Path = "results",
     figures: bool = True,
     progress: Progress | None = None,
-    on_folder=lambda folder: None,
+    on_folder: Callable[[Path, list[Path]], None] = lambda folder, made: None,
 ) -> dict[str, Any]:
     """Run a scenario and write DIR/SCENARIO/; the report is the object that `--json` prints, with `notes` besides.
 
     **Arguments:** `robot`: a name or a TOML file, the scenario's own when not given; `settings`: values for its keys;
-    `seed`: of everything random; `out`: DIR; `figures`: whether to draw; `on_folder`: told the result folder when it
-    has been made.
+    `seed`: of everything random; `out`: DIR; `figures`: whether to draw; `on_folder`: told the result folder
+    when it has been made, and the folders made before it, the innermost first.
     """
     scenario = find_scenario(name)
     spec = find_robot(robot or scenario.robot)
@@ -41,7 +41,7 @@ def run_scenario(
         folder = new_folder(Path(out), scenario.name)
     except OSError as error:
         raise InputError(str(error)) from None
-    on_folder(folder)
+    on_folder(folder, made)
     progress = progress or Progress()
     run = Run(spec, values, seed, folder, progress)
     module, function = scenario.function.split(":")
@@ -55,11 +55,11 @@ def run_scenario(
             files["trajectory"] = str(folder / "trajectory.zarr")
         if figures and outcome.figure:
             progress.say("drawing")
-            outcome.figure(folder / "figure.png")
+            _whole(outcome.figure, folder / "figure.png")
             files["figure"] = str(folder / "figure.png")
         if figures and outcome.replay and importlib.util.find_spec("viser"):
             progress.say("writing the replay")
-            outcome.replay(folder / "replay.html")
+            _whole(outcome.replay, folder / "replay.html")
             files["replay"] = str(folder / "replay.html")
         files["metrics"] = str(folder / "metrics.json")
         report["files"] = files
@@ -74,6 +74,13 @@ def run_scenario(
     finally:
         progress.close()
     return {**report, "notes": outcome.notes}
+
+
+def _whole(write: Callable[[Path], Any], path: Path) -> None:
+    """Have a file written that is there whole or not at all."""
+    part = path.with_name(f"partial-{path.name}")
+    write(part)
+    part.replace(path)
 
 
 def _report(name: str, run: Run, outcome: Outcome) -> dict[str, Any]:
