@@ -36,6 +36,7 @@ def make_parser() -> argparse.ArgumentParser:
     run.add_argument("--set", action="append", default=[], dest="settings", metavar="KEY=VALUE", help="change a key")
     run.add_argument("--seed", type=int, default=0, metavar="N", help="of everything random (default 0)")
     run.add_argument("--out", default="results", metavar="DIR", help="where the result folder goes (default results)")
+    run.add_argument("--resume", metavar="FOLDER", help="go on with a run that did not come to its end")
     run.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     run.add_argument("--no-figures", action="store_true", help="draw nothing")
     run.add_argument("-h", "--help", action="store_true", help="the scenario's keys with units, defaults and meaning")

@@ -172,6 +172,8 @@ def _run(options) -> int:
         return 0
     if options.scenario is None:
         raise InputError("`hydrostat run` needs a scenario; `hydrostat list` names them")
+    if options.resume is not None and (options.robot or options.settings or options.seed):
+        raise InputError("--resume goes on with a run as it began; leave --robot, --set and --seed out")
     return _report(options, options.scenario, _settings(options.settings), _seed(options.seed))
 
 
@@ -193,7 +195,7 @@ class _Recording:
         if self._folder is None:
             return "nothing was recorded"
         if self._folder.exists() and not discard_unless_recorded(self._folder, self._made):
-            return f"what was recorded is in {self._folder}"
+            return f"what was recorded is in {self._folder}, and `--resume` goes on with it"
         return "nothing was recorded"
 
 
@@ -211,6 +213,7 @@ def _report(options, scenario: str, settings: dict[str, Any], seed: int) -> int:
             settings,
             seed=seed,
             out=options.out,
+            resume=getattr(options, "resume", None),
             figures=not options.no_figures,
             progress=progress,
             on_folder=recording.begin,
@@ -244,7 +247,7 @@ def _run_help(name: str | None) -> str:
     usage = (
         "usage: hydrostat run SCENARIO [--robot NAME|FILE.toml] [--set KEY=VALUE]... [--seed N] [--out DIR] [--json]"
     )
-    usage += " [--no-figures]"
+    usage += " [--no-figures]\n       hydrostat run SCENARIO --resume FOLDER [--json] [--no-figures]"
     if name is None:
         return f"{usage}\n\n`hydrostat list` names the scenarios; `hydrostat run SCENARIO --help` lists its keys."
     scenario = find_scenario(name)

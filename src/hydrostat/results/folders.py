@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 
-_OF_RECORDER = {"trajectory.zarr", "committed.json", "committed.json.partial", "sums.bin", "carry.npz", "run.json"}
+_OF_RECORDER = {"trajectory.zarr", "committed.json", "committed.json.partial", "run.json"}
 """Files that a recorder and a run make before there is any result."""
 
 
@@ -52,6 +52,11 @@ def discard_unless_recorded(folder: Path, made: list[Path]) -> bool:
     except OSError:
         return False
     return True
+
+
+def discard_checkpoints(folder: Path) -> None:
+    """Remove the checkpoints of a run that has come to its end."""
+    shutil.rmtree(folder / "checkpoint", ignore_errors=True)
 
 
 def _rows(folder: Path) -> int:

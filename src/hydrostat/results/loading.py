@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hydrostat.errors import InputError
 from hydrostat.results.checking import TRAJECTORY, read_columns, read_committed, read_json
@@ -43,7 +43,7 @@ def load(path: str | os.PathLike[str], *, verify: bool = True) -> xarray.Dataset
     dataset = dataset.isel({axis: slice(0, rows)})
     for name in dataset.dims:
         if name in dataset.coords and name not in dataset.xindexes:
-            dataset = dataset.set_xindex(name)
+            dataset = dataset.set_xindex(str(name))
 
     dataset.attrs["complete"] = complete
     if (folder / METRICS).exists():
@@ -59,7 +59,7 @@ def _open_trajectory(path: Path) -> xarray.Dataset:
 
     try:
         # Indexes are made of the valid rows alone: a table of all rows that were allocated may not fit into memory
-        options = {"create_default_indexes": False} if _has_option(xarray.open_zarr) else {}
+        options: Any = {"create_default_indexes": False} if _has_option(xarray.open_zarr) else {}
         dataset = xarray.open_zarr(path, consolidated=True, chunks=None, decode_cf=False, **options)
         if dataset.attrs["axis"] not in dataset.coords:
             raise KeyError(f"axis {dataset.attrs['axis']!r}")

@@ -3,15 +3,17 @@
 import importlib
 import importlib.util
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from hydrostat.errors import InputError
+from hydrostat.errors import InputError, shown
 from hydrostat.results import check_metrics, new_folder, write_json
-from hydrostat.results.folders import discard_unless_recorded, missing_folders
+from hydrostat.results.folders import discard_checkpoints, discard_unless_recorded, missing_folders, resuming
 from hydrostat.robots import find_robot
 from hydrostat.scenarios.base import Outcome, Progress, Run
 from hydrostat.scenarios.catalogue import find_scenario
+from hydrostat.scenarios.resuming import chosen_settings, read_beginning, write_beginning
 
 
 def run_scenario(
@@ -22,25 +24,38 @@ def run_scenario(
     seed: int = 0,
     out: str | Path = "results",
     figures: bool = True,
+    resume: str | Path | None = None,
     progress: Progress | None = None,
     on_folder: Callable[[Path, list[Path]], None] = lambda folder, made: None,
 ) -> dict[str, Any]:
     """Run a scenario and write DIR/SCENARIO/; the report is the object that `--json` prints, with `notes` besides.
 
     **Arguments:** `robot`: a name or a TOML file, the scenario's own when not given; `settings`: values for its keys;
-    `seed`: of everything random; `out`: DIR; `figures`: whether to draw; `on_folder`: told the result folder
+    `seed`: of everything random; `out`: DIR; `figures`: whether to draw; `resume`: the
+    folder of a run that did not come to its end, which goes on as it began: of the rest, `figures` alone counts, and
+    `name` must be its scenario; `on_folder`: told the result folder
     when it has been made, and the folders made before it, the innermost first.
     """
     scenario = find_scenario(name)
-    spec = find_robot(robot or scenario.robot)
+    if resume is None:
+        spec = find_robot(robot or scenario.robot)
+    else:
+        begun = read_beginning(Path(resume))
+        if begun.scenario != scenario.name:
+            raise InputError(f"the run in {shown(str(resume))} is of {begun.scenario}; got {scenario.name}")
+        spec, seed, settings = begun.robot, begun.seed, chosen_settings(begun.settings, scenario.keys)
     scenario.check(spec)
     values = scenario.settings(settings or {}, spec)
 
-    made = missing_folders(out)
-    try:
-        folder = new_folder(Path(out), scenario.name)
-    except OSError as error:
-        raise InputError(str(error)) from None
+    if resume is None:
+        made = missing_folders(out)
+        try:
+            folder = new_folder(Path(out), scenario.name)
+            write_beginning(folder, scenario.name, spec, values, seed)
+        except OSError as error:
+            raise InputError(str(error) if error.errno is None else f"{error.strerror} in {str(out)!r}") from None
+    else:
+        made, folder = [], Path(resume)
     on_folder(folder, made)
     progress = progress or Progress()
     run = Run(spec, values, seed, folder, progress)
@@ -48,19 +63,11 @@ def run_scenario(
     try:
         progress.say("loading")
         importlib.import_module("zarr")  # slow to import: not on the clock of the first recorder
-        outcome: Outcome = getattr(importlib.import_module(module), function)(run)
+        outcome: Outcome = _with_checkpoints(
+            run, getattr(importlib.import_module(module), function), resume is not None
+        )
         report = _report(scenario.name, run, outcome)
-        files = {"folder": str(folder), **outcome.files}
-        if (folder / "trajectory.zarr").exists():
-            files["trajectory"] = str(folder / "trajectory.zarr")
-        if figures and outcome.figure:
-            progress.say("drawing")
-            _whole(outcome.figure, folder / "figure.png")
-            files["figure"] = str(folder / "figure.png")
-        if figures and outcome.replay and importlib.util.find_spec("viser"):
-            progress.say("writing the replay")
-            _whole(outcome.replay, folder / "replay.html")
-            files["replay"] = str(folder / "replay.html")
+        files = _files(run, outcome, figures, progress)
         files["metrics"] = str(folder / "metrics.json")
         report["files"] = files
         settings_used = {key: list(v) if isinstance(v, tuple) else v for key, v in vars(values).items()}
@@ -68,12 +75,38 @@ def run_scenario(
             folder / "metrics.json",
             {**report, "notes": outcome.notes, "robot": spec.name, "seed": seed, "settings": settings_used},
         )
+        discard_checkpoints(folder)
     except BaseException:
         discard_unless_recorded(folder, made)
         raise
     finally:
         progress.close()
     return {**report, "notes": outcome.notes}
+
+
+def _with_checkpoints(run: Run, function: Callable[[Run], Outcome], resume: bool) -> Outcome:
+    """The outcome of a scenario whose simulations keep all their rows on disk, and go on from there when resumed."""
+    from hydrostat.simulation.checkpoints import Checkpoints, keeping
+
+    with keeping(Checkpoints(run.folder, resume)), resuming(run.folder) if resume else nullcontext():
+        return function(run)
+
+
+def _files(run: Run, outcome: Outcome, figures: bool, progress: Progress) -> dict[str, str]:
+    """The files of a result by their kinds, once its figure and its replay have been written."""
+    folder = run.folder
+    files = {"folder": str(folder), **outcome.files}
+    if (folder / "trajectory.zarr").exists():
+        files["trajectory"] = str(folder / "trajectory.zarr")
+    if figures and outcome.figure:
+        progress.say("drawing")
+        _whole(outcome.figure, folder / "figure.png")
+        files["figure"] = str(folder / "figure.png")
+    if figures and outcome.replay and importlib.util.find_spec("viser"):
+        progress.say("writing the replay")
+        _whole(outcome.replay, folder / "replay.html")
+        files["replay"] = str(folder / "replay.html")
+    return files
 
 
 def _whole(write: Callable[[Path], Any], path: Path) -> None:
