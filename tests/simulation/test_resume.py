@@ -4,25 +4,24 @@ import json
 
 import numpy as np
 import pytest
-from planar_rods import rod
+from planar_rods import rod_system, simulate_module
 
 import hydrostat as hs
 from hydrostat.errors import InputError
-from hydrostat.scenarios.resuming import read_beginning, write_beginning
-from hydrostat.scenarios.catalogue import find_scenario
 from hydrostat.robots import find_robot
-from hydrostat.simulation import simulate as module
+from hydrostat.scenarios.catalogue import find_scenario
+from hydrostat.scenarios.resuming import read_beginning, write_beginning
 from hydrostat.simulation.checkpoints import Checkpoints, keeping
 
 
-class Interrupted(Exception):
+class InterruptedRunError(Exception):
     """Stands for Ctrl-C."""
 
 
 @pytest.fixture
 def system(monkeypatch):
-    monkeypatch.setattr(module, "_CHUNK_ROWS", 5)
-    return hs.System(rod())
+    monkeypatch.setattr(simulate_module, "_CHUNK_ROWS", 5)
+    return rod_system(2)
 
 
 def run(system, stop_at=None, **options):
@@ -32,12 +31,12 @@ def run(system, stop_at=None, **options):
     def on_rows(piece):
         pieces.append(len(piece))
         if stop_at is not None and len(pieces) > stop_at:
-            raise Interrupted
+            raise InterruptedRunError
 
-    sensors = hs.Sensors(shape=hs.Sensor(noise=1e-3), seed=3)
+    sensors = hs.Sensors(proprioception=hs.Sensor(noise=1e-3), seed=3)
     state = system.rest(0.3 * np.ones_like(system.rest().q))
     found = hs.simulate(
-        system, Follow(), seconds=0.06, dt=2e-3, state=state, sensors=sensors, on_rows=on_rows, backend="xla", **options
+        system, Follow(), seconds=0.06, dt=2e-3, state=state, sensors=sensors, on_rows=on_rows, **options
     )
     return found, pieces
 
@@ -56,7 +55,7 @@ def test_a_resumed_simulation_ends_as_one_without_interruption(system, tmp_path)
     whole, _ = run(system, record=tmp_path / "whole")
     assert not (tmp_path / "whole" / "checkpoint").exists()
     for stop_at in (1, 4):  # twice in a row
-        with pytest.raises(Interrupted):
+        with pytest.raises(InterruptedRunError):
             run(system, stop_at, **{"record" if stop_at == 1 else "resume": tmp_path / "cut"})
         assert not hs.load(tmp_path / "cut").attrs["complete"]
     found, pieces = run(system, resume=tmp_path / "cut")
@@ -73,7 +72,7 @@ def test_a_resumed_simulation_ends_as_one_without_interruption(system, tmp_path)
 
 def test_a_damaged_checkpoint_is_computed_anew(system, tmp_path):
     whole, _ = run(system)
-    with pytest.raises(Interrupted):
+    with pytest.raises(InterruptedRunError):
         run(system, 3, record=tmp_path / "cut")
     piece = sorted((tmp_path / "cut" / "checkpoint").iterdir())[1]
     piece.write_bytes(piece.read_bytes()[:-9])
@@ -81,10 +80,10 @@ def test_a_damaged_checkpoint_is_computed_anew(system, tmp_path):
 
 
 def test_another_simulation_is_not_resumed(system, tmp_path):
-    with pytest.raises(Interrupted):
+    with pytest.raises(InterruptedRunError):
         run(system, 3, record=tmp_path / "cut")
     with pytest.raises(InputError, match="another"):
-        hs.simulate(system, seconds=0.5, dt=1e-3, resume=tmp_path / "cut", backend="xla")
+        hs.simulate(system, seconds=0.5, dt=1e-3, resume=tmp_path / "cut")
     with pytest.raises(InputError, match="no result at"):
         run(system, resume=tmp_path / "none")
     with pytest.raises(InputError, match="`record` must be left out"):
@@ -94,7 +93,7 @@ def test_another_simulation_is_not_resumed(system, tmp_path):
 def test_simulations_of_one_program_are_resumed_in_their_order(system, tmp_path):
     with keeping(Checkpoints(tmp_path)):
         first, _ = run(system)
-        with pytest.raises(Interrupted):
+        with pytest.raises(InterruptedRunError):
             run(system, 2)
     with keeping(Checkpoints(tmp_path, resume=True)):
         for _ in range(2):

@@ -102,7 +102,9 @@ def _files(run: Run, outcome: Outcome, figures: bool, progress: Progress) -> dic
         progress.say("drawing")
         _whole(outcome.figure, folder / "figure.png")
         files["figure"] = str(folder / "figure.png")
-    if figures and outcome.replay and importlib.util.find_spec("viser"):
+    if figures and outcome.replay and not importlib.util.find_spec("viser"):
+        outcome.notes.append("no replay was written: it needs viser, pip install 'hydrostat[view]'")
+    elif figures and outcome.replay:
         progress.say("writing the replay")
         _whole(outcome.replay, folder / "replay.html")
         files["replay"] = str(folder / "replay.html")
