@@ -84,6 +84,7 @@ DAMAGES = {
     "a shape of text": (lambda r: metadata(r, lambda c: array(c).update(shape="ab")), "whole numbers"),
     "no shape": (lambda r: metadata(r, lambda c: array(c).pop("shape")), "not that of a recording"),
     "another type": (lambda r: metadata(r, lambda c: array(c).update(data_type="int8")), "must hold float64"),
+    "an axis that is a list": (lambda r: metadata(r, lambda c: c["attributes"].update(axis=[0])), "its axis"),
     "metadata is a list": (lambda r: (r / "trajectory.zarr" / "zarr.json").write_text("[]"), "must be a JSON object"),
     "deep metadata": (lambda r: (r / "trajectory.zarr" / "zarr.json").write_text("[" * 10**5), "must be JSON"),
     "deep commit": (lambda r: (r / "committed.json").write_text('{"a":' * 10**5), "must be JSON"),

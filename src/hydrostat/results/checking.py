@@ -87,7 +87,7 @@ def read_columns(folder: Path, committed: Committed) -> dict[str, Column]:
         others = [math.prod(one["shape"]) for name, one in described.items() if name not in along]
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         raise _damaged(folder, f"its {_METADATA} is not that of a recording: {shown(error)}") from None
-    if axis not in found:
+    if not isinstance(axis, str) or axis not in found:
         raise _damaged(folder, f"its axis {shown(axis)} is missing")
     if any(type(size) is not int or not 0 <= size <= _MOST_NUMBERS for size in others):
         raise _damaged(folder, "a label has a size that cannot be")
