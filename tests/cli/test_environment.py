@@ -172,3 +172,23 @@ def test_a_folder_that_cannot_be_written_is_not_used(cache):
     cache.mkdir(parents=True)
     cache.chmod(0o500)
     assert kept_files.KeptFiles("code").folder() is None
+
+
+@pytest.mark.slow
+def test_a_damaged_entry_of_jax_is_replaced_without_a_warning(tmp_path):
+    program = "from hydrostat import compiling; import jax; print(float(jax.jit(lambda x: 3.0 * x)(1.0)))"
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    environment.pop("JAX_COMPILATION_CACHE_DIR", None)
+
+    def run():
+        command = [sys.executable, "-W", "error", "-c", program]
+        done = subprocess.run(command, env=environment, capture_output=True, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"3.0\n", b"")
+        return {path.name: path.read_bytes() for path in (tmp_path / "hydrostat" / "jax").iterdir()}
+
+    kept = run()
+    assert kept
+    for name in kept:
+        (tmp_path / "hydrostat" / "jax" / name).write_bytes(b"damaged")
+    assert run().keys() == kept.keys()
+    assert all(path.stat().st_size > 100 for path in (tmp_path / "hydrostat" / "jax").iterdir())
