@@ -8,16 +8,19 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 SOURCES := pyproject.toml constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test slow lint docs bench format lock clean
+.PHONY: help demo test slow fuzz lint docs bench format lock clean
+FUZZ ?= 1
+COMPILE := --quiet --no-annotate --no-header --all-extras
 
 help:
 	@echo "make demo    an octopus crawls: a table, a picture, a replay (results/)"
 	@echo "make test    everything a newcomer needs to trust"
 	@echo "make slow    the tests that take long, before a release"
+	@echo "make fuzz    mutated files, settings and results, and killed runs: hours; FUZZ=0.01 a minute or two"
 	@echo "make lint    ruff, pyright"
 	@echo "make docs    the documentation site, in site/"
 	@echo "make bench   this machine's speed, side by side with other programs"
-	@echo "make format  let ruff format the code;  make lock: resolve constraints.txt anew;  make clean"
+	@echo "make format  let ruff format the code;  make lock: resolve constraints.txt and locks/ anew;  make clean"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -52,6 +55,9 @@ test: $(VENV)/.dev
 slow: $(VENV)/.dev
 	@$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
 
+fuzz: $(VENV)/.dev
+	@$(BIN)/python tests/fuzzing/fuzz.py --scale $(FUZZ)
+
 lint: $(VENV)/.dev
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -69,7 +75,9 @@ format: $(VENV)/.dev
 
 lock: $(VENV)/.dev
 	@$(PIP) uv
-	@$(BIN)/uv pip compile --quiet --upgrade --python-version 3.11 --no-annotate --no-header --all-extras -o constraints.txt pyproject.toml
+	@$(BIN)/uv pip compile $(COMPILE) --upgrade --python-version 3.11 -o constraints.txt pyproject.toml
+	@$(BIN)/uv pip compile $(COMPILE) --generate-hashes --python-version 3.11 -c constraints.txt -o locks/python-3.11.txt pyproject.toml
+	@$(BIN)/uv pip compile $(COMPILE) --generate-hashes --upgrade --python-version 3.12 -o locks/python-3.12.txt pyproject.toml
 
 clean:
 	rm -rf $(VENV) site build dist .pytest_cache .ruff_cache .hypothesis

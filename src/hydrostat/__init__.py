@@ -13,10 +13,10 @@ first used, so that the command line answers before JAX is there.
 import importlib as _importlib
 import os as _os
 import sys as _sys
-from pathlib import Path as _Path
 from typing import TYPE_CHECKING
 
 from hydrostat._version import __version__
+from hydrostat.kept_files import private_folder as _private_folder
 
 if TYPE_CHECKING:
     from hydrostat import (
@@ -50,10 +50,11 @@ if TYPE_CHECKING:
     from hydrostat.system import Control, State, System
 
 # JAX reads these variables when it is imported; if it already is, tell it directly.
-_CACHE = str(_Path(_os.environ.get("XDG_CACHE_HOME") or _Path.home() / ".cache") / "hydrostat" / "jax")
+# What it compiles is kept in a folder that is the user's alone, and not at all where there is none.
+_CACHE = _private_folder("jax")
 _SETTINGS = {
     "jax_enable_x64": True,
-    "jax_compilation_cache_dir": _CACHE,
+    **({} if _CACHE is None else {"jax_compilation_cache_dir": str(_CACHE)}),
     "jax_persistent_cache_min_compile_time_secs": 0,
     "jax_persistent_cache_min_entry_size_bytes": -1,
 }

@@ -1,15 +1,9 @@
-"""The terminal's side of the command line: progress on stderr, a table on stdout, and a quick end on Ctrl-C."""
+"""The terminal's side of the command line: progress on stderr, a table on stdout."""
 
-import os
-import signal
 import sys
-import threading
-import time
 from typing import Any
 
 from hydrostat.scenarios.base import Progress
-
-_GRACE = 0.7  # seconds that an interrupted program has to leave by itself
 
 
 class _Bar(Progress):
@@ -59,9 +53,9 @@ def print_report(report: dict[str, Any], notes: list[str]) -> None:
             table.add_row(f"[dim]{name}[/dim]", f"[dim]{_shown(report[name])}[/dim]")
     console.print(table)
     for note in notes:
-        console.print(note, markup=False, highlight=False, soft_wrap=True)
+        console.print(plain(note), markup=False, highlight=False, soft_wrap=True)
     for kind, path in report["files"].items():
-        console.print(f"{kind:<12} {path}", markup=False, highlight=False, soft_wrap=True)
+        console.print(plain(f"{kind:<12} {path}"), markup=False, highlight=False, soft_wrap=True)
 
 
 def print_benchmark(report: dict[str, Any]) -> None:
@@ -98,25 +92,6 @@ def _shown(value: Any) -> str:
     return f"{value:.4g}"
 
 
-def leave_within_a_second_when_interrupted() -> None:
-    """End the program soon after Ctrl-C even while compiled code does not listen.
-
-    Python runs its signal handlers between byte codes, so an interrupt during a long compilation would wait for it.
-    The signal's number also goes down a pipe at once; a thread that reads it gives the program a moment to leave by
-    itself, then ends it. Recording needs no such moment: what was appended is on disk.
-    """
-    if threading.current_thread() is not threading.main_thread() or os.name != "posix":
-        return
-    reader, writer = os.pipe()
-    os.set_blocking(writer, False)
-    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-
-    def watch():
-        while (received := os.read(reader, 1)) and received[0] != signal.SIGINT:
-            pass
-        if received:
-            time.sleep(_GRACE)
-            os.write(2, b"\nhydrostat: interrupted; what was recorded is on disk\n")
-            os._exit(130)
-
-    threading.Thread(target=watch, daemon=True, name="interrupt").start()
+def plain(text: str) -> str:
+    """Text without control characters, which a terminal would obey."""
+    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)

@@ -1,10 +1,16 @@
-"""The command line: `hydrostat list`, `run`, `statics`, `modes`, `drive`, `new`, `export`, `bench`.
+"""The command line: `hydrostat list`, `run`, `statics`, `modes`, `drive`, `new`, `export`, `check`, `bench`.
 
 What a user typed is checked before JAX is imported; a fault is one line on stderr. Exit codes: 0 done; 1 a bug of
-ours; 2 bad input or a missing extra; 3 diverged or not solved; 130 interrupted.
+ours; 2 bad input, a missing extra, or a file or folder that cannot be used; 3 diverged, not solved, or out of disk or
+memory; 130 interrupted; 143 terminated.
 """
 
-import argparse
+if __name__ == "__main__":  # python -m hydrostat.cli: listen to signals first
+    from importlib import import_module
+
+    import_module("hydrostat._entry").main()
+
+import errno
 import json
 import os
 import re
@@ -12,115 +18,16 @@ import sys
 import tomllib
 import traceback
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from hydrostat import _terminal as terminal
-from hydrostat._version import __version__
+from hydrostat._arguments import FOR_ANY_ROBOT, make_parser
+from hydrostat._leaving import before_leaving
 from hydrostat.errors import InputError, UnsolvedError, shown
-from hydrostat.exporting.request import CHAINS, FORMATS, check_request, default_chain
+from hydrostat.exporting.request import check_request, default_chain
 from hydrostat.robots.catalogue import ROBOTS, find_robot
 from hydrostat.robots.file import format_robot
 from hydrostat.scenarios.catalogue import SCENARIOS, find_scenario
-
-
-class _Parser(argparse.ArgumentParser):
-    """A parser whose complaint is one line."""
-
-    def error(self, message: str) -> NoReturn:
-        raise InputError(f"{' '.join(message.split())}; see `{self.prog} --help`")
-
-
-def _parser() -> _Parser:
-    parser = _Parser(prog="hydrostat", description="Simulate and control octopus-inspired continuum arms.")
-    parser.add_argument("--version", action="version", version=f"hydrostat {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
-
-    lister = commands.add_parser("list", help="every scenario and robot, one line each")
-    lister.add_argument("--json", action="store_true", help="as one JSON object")
-
-    run = commands.add_parser("run", help="run a scenario", add_help=False)
-    run.add_argument("scenario", nargs="?", metavar="SCENARIO")
-    run.add_argument("--robot", metavar="NAME|FILE.toml", help="instead of the scenario's own robot")
-    run.add_argument("--set", action="append", default=[], dest="settings", metavar="KEY=VALUE", help="change a key")
-    run.add_argument("--seed", type=int, default=0, metavar="N", help="of everything random (default 0)")
-    run.add_argument("--out", default="results", metavar="DIR", help="where the result folder goes (default results)")
-    run.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
-    run.add_argument("--no-figures", action="store_true", help="draw nothing")
-    run.add_argument("-h", "--help", action="store_true", help="the scenario's keys with units, defaults and meaning")
-
-    for name, summary in _FOR_ANY_ROBOT.items():
-        _add_any_robot(commands.add_parser(name, help=summary, description=f"{summary}."), name)
-
-    new = commands.add_parser("new", help="write a commented robot file to start from")
-    new.add_argument("file", metavar="FILE.toml")
-    new.add_argument("--like", default="tentacle", metavar="ROBOT", help="the robot to start from (default tentacle)")
-
-    export = commands.add_parser("export", help="a robot as rigid bodies, for other programs")
-    export.add_argument("robot", metavar="ROBOT|FILE.toml")
-    export.add_argument("--format", required=True, choices=FORMATS, help="of MuJoCo, or of most others")
-    export.add_argument(
-        "--sections",
-        type=int,
-        metavar="N",
-        help="rigid sections of each segment; default, for "
-        "each arm: 10, and 1 where it has ten segments or more, or where they are rigid, struts and platforms",
-    )
-    export.add_argument(
-        "--chain",
-        choices=CHAINS,
-        help="elastic: two hinges and a slide with springs in each section, for dynamics (default for mjcf); rrp: "
-        "revolute, revolute, prismatic, exact for arcs, for kinematics (default for urdf, which has no springs)",
-    )
-    export.add_argument(
-        "--water",
-        action="store_true",
-        help="in sea water: drag and buoyancy, without the inertia of added mass, which MuJoCo does not have (mjcf)",
-    )
-    export.add_argument("--free-base", action="store_true", help="let the body that carries limbs float")
-    export.add_argument("--out", metavar="FILE", help="where to write it (default: standard output)")
-
-    bench = commands.add_parser("bench", help="this machine's speed")
-    bench.add_argument("case", nargs="?", metavar="CASE", help="what to measure; without it, the cases are listed")
-    bench.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
-    return parser
-
-
-_FOR_ANY_ROBOT = {
-    "statics": "where a robot rests under its weight, its tendons or muscles, and loads",
-    "modes": "natural frequencies and mode shapes of a robot about where it rests",
-    "drive": "the motion of a robot under tensions, activations and loads that rise, or tensions from a file",
-}
-
-
-def _add_any_robot(parser: argparse.ArgumentParser, name: str) -> None:
-    """The options of a command for any robot; each is a key of the scenario of that name."""
-    parser.add_argument("robot", metavar="ROBOT|FILE.toml")
-    parser.add_argument("--tension", metavar="N,N,...", help="of every tendon, limb after limb [N]")
-    parser.add_argument("--activation", metavar="A,A,...", help="of the muscles of every segment, 0 to 1")
-    parser.add_argument("--load", metavar="X,Y,Z", help="force on every tip, in world axes [N]")
-    parser.add_argument("--gravity", metavar="X,Y,Z", help="of the world (default 0,0,-9.81) [m/s^2]")
-    parser.add_argument("--base-axis", metavar="X,Y,Z", help="where the base points, instead of as in the file")
-    parser.add_argument("--water", action="store_true", help="in sea water: buoyancy, and drag on what moves")
-    parser.add_argument("--current", metavar="X,Y,Z", help="velocity of that water [m/s]")
-    parser.add_argument(
-        "--pieces",
-        type=int,
-        metavar="N",
-        help="pieces that every segment is cut into (default 4; 1 where segments have muscles)",
-    )
-    if name == "modes":
-        parser.add_argument("--count", type=int, metavar="N", help="how many frequencies (default 6)")
-    if name == "drive":
-        parser.add_argument("--csv", metavar="FILE", help="time [s] and the tension of every tendon [N] in each line")
-        parser.add_argument("--rise", type=float, metavar="S", help="over which all of it rises (default 1) [s]")
-        parser.add_argument("--seconds", type=float, metavar="S", help="to simulate (default: to the end) [s]")
-        parser.add_argument("--dt-ms", type=float, metavar="MS", help="time step (default 2) [ms]")
-    parser.add_argument(
-        "--out", default="results", metavar="DIR", help="where the result folder goes (default results)"
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
-    parser.add_argument("--no-figures", action="store_true", help="draw nothing")
-
 
 _LISTS = {
     "tension": "tension_n", "activation": "activation", "load": "tip_load_n", "gravity": "gravity_m_s2",
@@ -170,11 +77,12 @@ def _numbers(option: str, text: str) -> list[float]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit code."""
-    terminal.leave_within_a_second_when_interrupted()
     try:
-        options = _parser().parse_args(arguments)
-        commands = {"list": _list, "run": _run, "new": _new, "export": _export, "bench": _bench}
-        commands |= dict.fromkeys(_FOR_ANY_ROBOT, _any_robot)
+        for argument in sys.argv[1:] if arguments is None else arguments:
+            _check_text(argument)
+        options = make_parser().parse_args(arguments)
+        commands = {"list": _list, "run": _run, "new": _new, "export": _export, "check": _check, "bench": _bench}
+        commands |= dict.fromkeys(FOR_ANY_ROBOT, _any_robot)
         return commands[options.command](options)
     except InputError as error:
         return _complain(error, 2)
@@ -184,19 +92,53 @@ def main(arguments: list[str] | None = None) -> int:
         return _bug()
     except UnsolvedError as error:
         return _complain(error, 3)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt:  # where no signal handler of ours is there
         print("\nhydrostat: interrupted; what was recorded is on disk", file=sys.stderr)
         return 130
     except BrokenPipeError:
         # Whoever read our output has gone: leave quietly, and keep the interpreter from flushing into the void.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except MemoryError:
+        return _complain(Exception("there is not enough memory; take fewer steps, rows or segments"), 3)
+    except OSError as error:
+        return _fault(error)
     except Exception:
         return _bug()
 
 
+def _check_text(argument: str) -> None:
+    """Refuse bytes that are no text: they could be neither printed nor recorded."""
+    try:
+        argument.encode("utf-8")
+    except UnicodeEncodeError:
+        raise InputError(f"arguments must be UTF-8 text; got {shown(os.fsencode(argument))}") from None
+
+
+_EXHAUSTED = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EFBIG)
+"""Faults of a machine that has run out of something."""
+
+
+def _fault(error: OSError) -> int:
+    """Name a fault of the machine, which is no bug: a full disk, a folder that cannot be written."""
+    if error.errno is None and not error.strerror:
+        return _bug()
+    where = f" at {shown(os.fsdecode(error.filename))}" if isinstance(error.filename, str | bytes) else ""
+    reason = error.strerror or os.strerror(error.errno or 0)
+    return _complain(Exception(f"{reason}{where}"), 3 if error.errno in _EXHAUSTED else 2)
+
+
+def out_of_print(error: Exception) -> int:
+    """Say that standard output took nothing; the exit code."""
+    if isinstance(error, BrokenPipeError):
+        return 0
+    reason = getattr(error, "strerror", None) or str(error)
+    code = 3 if getattr(error, "errno", None) in _EXHAUSTED else 2
+    return _complain(Exception(f"nothing could be printed: {reason}"), code)
+
+
 def _complain(error: Exception, code: int) -> int:
-    print(f"hydrostat: {' '.join(str(error).split())}", file=sys.stderr)
+    print(terminal.plain(f"hydrostat: {' '.join(str(error).split())}"), file=sys.stderr)
     return code
 
 
@@ -230,15 +172,40 @@ def _run(options) -> int:
         return 0
     if options.scenario is None:
         raise InputError("`hydrostat run` needs a scenario; `hydrostat list` names them")
+    if options.resume is not None and (options.robot or options.settings or options.seed):
+        raise InputError("--resume goes on with a run as it began; leave --robot, --set and --seed out")
     return _report(options, options.scenario, _settings(options.settings), _seed(options.seed))
+
+
+class _Recording:
+    """The folder that a run records into, for what is said when it does not come to its end."""
+
+    def __init__(self):
+        self._folder: Path | None = None
+        self._made: list[Path] = []
+
+    def begin(self, folder: Path, made: list[Path]) -> None:
+        """A run has made its folder, and these before it."""
+        self._folder, self._made = folder, made
+
+    def discard(self) -> str:
+        """What there is of a result, in words; a folder without any is removed."""
+        from hydrostat.results.folders import discard_unless_recorded
+
+        if self._folder is None:
+            return "nothing was recorded"
+        if self._folder.exists() and not discard_unless_recorded(self._folder, self._made):
+            return f"what was recorded is in {self._folder}, and `--resume` goes on with it"
+        return "nothing was recorded"
 
 
 def _report(options, scenario: str, settings: dict[str, Any], seed: int) -> int:
     """Run a scenario and print what came out."""
     from hydrostat.scenarios.runner import run_scenario
 
-    folders: list[Path] = []
     progress = terminal.progress()
+    recording = _Recording()
+    before_leaving(recording.discard)
     try:
         report = run_scenario(
             scenario,
@@ -246,18 +213,25 @@ def _report(options, scenario: str, settings: dict[str, Any], seed: int) -> int:
             settings,
             seed=seed,
             out=options.out,
+            resume=getattr(options, "resume", None),
             figures=not options.no_figures,
             progress=progress,
-            on_folder=folders.append,
+            on_folder=recording.begin,
         )
     except KeyboardInterrupt:
         progress.close()
-        where = f"; what was recorded is in {folders[0]}" if folders else ""
-        print(f"\nhydrostat: interrupted{where}", file=sys.stderr)
+        print(terminal.plain(f"hydrostat: interrupted; {recording.discard()}"), file=sys.stderr)
         return 130
     except UnsolvedError as error:
         progress.close()
-        raise UnsolvedError(f"{error}; what was recorded is in {folders[0]}") from None
+        raise UnsolvedError(f"{error}; {recording.discard()}") from None
+    except OSError as error:
+        progress.close()
+        if error.errno in _EXHAUSTED:
+            raise UnsolvedError(f"{error.strerror}; {recording.discard()}") from None
+        raise
+    finally:
+        before_leaving(lambda: "the results are on disk")
     notes = report.pop("notes")
     if options.json:
         print(json.dumps(report, allow_nan=False))
@@ -273,7 +247,7 @@ def _run_help(name: str | None) -> str:
     usage = (
         "usage: hydrostat run SCENARIO [--robot NAME|FILE.toml] [--set KEY=VALUE]... [--seed N] [--out DIR] [--json]"
     )
-    usage += " [--no-figures]"
+    usage += " [--no-figures]\n       hydrostat run SCENARIO --resume FOLDER [--json] [--no-figures]"
     if name is None:
         return f"{usage}\n\n`hydrostat list` names the scenarios; `hydrostat run SCENARIO --help` lists its keys."
     scenario = find_scenario(name)
@@ -326,13 +300,18 @@ def _write(path: Path, text: str) -> None:
     """Write a new file, and name it; what exists is left alone."""
     try:
         with path.open("x", encoding="utf-8") as file:
-            file.write(text)
+            try:
+                file.write(text)
+                file.flush()
+            except OSError:  # a file that is cut off would be in the way of the next try
+                path.unlink()
+                raise
     except FileExistsError:
         raise InputError(f"{shown(str(path))} exists and is left alone; give another name") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is no file name"
         raise InputError(f"{shown(str(path))} could not be written: {reason}") from None
-    print(path)
+    print(terminal.plain(str(path)))
 
 
 def _export(options) -> int:
@@ -351,6 +330,18 @@ def _export(options) -> int:
         print(text, end="")
     for sentence in left_out:
         print(f"hydrostat: {sentence}", file=sys.stderr)
+    return 0
+
+
+def _check(options) -> int:
+    from hydrostat.results.checking import check_result
+
+    found = check_result(options.folder)
+    if options.json:
+        print(json.dumps(found._asdict()))
+    else:
+        kind = "complete" if found.complete else "not complete: recording did not come to its end"
+        print(terminal.plain(f"{options.folder}: {found.rows} rows, {found.chunks} chunks, all as written; {kind}"))
     return 0
 
 
@@ -373,7 +364,3 @@ def _bench(options) -> int:
     else:
         terminal.print_benchmark(report)
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

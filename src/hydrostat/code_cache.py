@@ -6,9 +6,7 @@ damaged, or belongs to somebody else, is not used.
 """
 
 import hashlib
-import os
 import platform
-import stat
 import types
 from functools import cache
 from pathlib import Path
@@ -18,8 +16,9 @@ import equinox as eqx
 import jax
 import numpy as np
 
-_MOST_BYTES = 200 * 2**20
-_DIGEST = 32
+from hydrostat.kept_files import MOST_BYTES, KeptFiles
+
+_MOST_BYTES = MOST_BYTES
 _OWN = ("hydrostat", "builtins", "jax", "jaxlib", "numpy")
 """Packages whose code is told by this program's source and by JAX's version."""
 
@@ -28,58 +27,17 @@ class NoKeyError(Exception):
     """What is computed cannot be told by a key."""
 
 
-def folder() -> Path | None:
-    """The folder of the entries, made if need be; None where it is not the user's own."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    path = Path(home) / "hydrostat" / "code"
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        path.chmod(0o700)
-        status = path.stat()
-    except OSError:
-        return None
-    mine = not hasattr(os, "getuid") or status.st_uid == os.getuid()
-    return path if mine and stat.S_ISDIR(status.st_mode) else None
+_KEPT = KeptFiles("code")
 
 
 def load(key: str) -> bytes | None:
     """An entry; None where there is none that can be used."""
-    path = folder()
-    if path is None:
-        return None
-    entry = path / key
-    try:
-        if hasattr(os, "getuid") and entry.stat().st_uid != os.getuid():
-            return None
-        data = entry.read_bytes()
-        os.utime(entry)
-    except OSError:
-        return None
-    if hashlib.sha256(data[_DIGEST:]).digest() != data[:_DIGEST]:
-        return None
-    return data[_DIGEST:]
+    return _KEPT.load(key)
 
 
 def store(key: str, data: bytes) -> None:
-    """Keep an entry, and drop those not used for longest where all would take too much room."""
-    path = folder()
-    if path is None:
-        return
-    try:
-        part = path / f"{key}.{os.getpid()}"
-        part.write_bytes(hashlib.sha256(data).digest() + data)
-        part.chmod(0o600)
-        part.replace(path / key)
-        entries = sorted(
-            ((e.stat().st_mtime, e.stat().st_size, e) for e in path.iterdir()), reverse=True, key=lambda e: e[0]
-        )
-        total = 0
-        for _, size, entry in entries:
-            total += size
-            if total > _MOST_BYTES:
-                entry.unlink()
-    except OSError:
-        return
+    """Keep an entry, and drop those not used for longest where all would take more than 200 MiB."""
+    _KEPT.store(key, data, _MOST_BYTES)
 
 
 def key_of(*parts: Any) -> str:
@@ -101,7 +59,17 @@ def processor() -> str:
     return "\n".join([platform.machine(), platform.processor(), *sorted(set(said))])
 
 
-_NOT_COMPILED = ("scenarios", "viewer", "exporting", "benchmarking", "cli.py", "_terminal.py")
+_NOT_COMPILED = (
+    "scenarios",
+    "viewer",
+    "exporting",
+    "benchmarking",
+    "cli.py",
+    "_terminal.py",
+    "_entry.py",
+    "_leaving.py",
+    "_arguments.py",
+)
 """Parts of the package on which no other part depends, so that a change there leaves what is compiled as it is."""
 
 

@@ -8,6 +8,7 @@ structure of its arguments, which is known without tracing.
 import pickle
 import weakref
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import equinox as eqx
@@ -17,6 +18,45 @@ from jax.experimental import serialize_executable
 
 from hydrostat import code_cache
 from hydrostat.collecting import paused_collector
+from hydrostat.kept_files import KeptFiles, private_folder
+
+
+class _KeptByJAX:
+    """JAX's own entries, kept with the same care as ours: JAX writes them in place, does not check what it reads, and
+    never replaces one that it could not read."""
+
+    def __init__(self, path: str):
+        self._path, self._kept = Path(path), KeptFiles("jax")
+
+    def get(self, key: str) -> bytes | None:
+        """An entry; None where there is none that can be used."""
+        return self._kept.load(f"{key}.kept")
+
+    def put(self, key: str, value: bytes) -> None:
+        """Keep an entry."""
+        self._kept.store(f"{key}.kept", value)
+
+
+def _keep_jax_entries() -> None:
+    """Let JAX keep what it compiles by `_KeptByJAX`, where its folder is the one of this program.
+
+    The function that is replaced is a private one of JAX; where it is not there, JAX keeps its entries itself.
+    """
+    try:
+        from jax._src import compilation_cache
+
+        made = compilation_cache.get_file_cache
+    except (ImportError, AttributeError):
+        return
+
+    def get_file_cache(path: str) -> Any:
+        own = private_folder("jax")
+        return (_KeptByJAX(path), path) if own is not None and path == str(own) else made(path)
+
+    compilation_cache.get_file_cache = get_file_cache
+
+
+_keep_jax_entries()
 
 
 class _Hits:

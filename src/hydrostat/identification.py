@@ -4,7 +4,6 @@ Derivatives are taken through the simulation itself. The parameters are Young's 
 segments, each as a factor on the value of the robot's specification.
 """
 
-import csv
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -16,27 +15,18 @@ from jaxtyping import Array, Float
 from scipy.optimize import least_squares
 
 from hydrostat.compiling import quick_jit
-from hydrostat.errors import InputError, UnsolvedError, shown
+from hydrostat.errors import InputError, UnsolvedError
 from hydrostat.mechanics import Robot, kinematics
 from hydrostat.robots import RobotSpec, alterations, build_robot
 from hydrostat.simulation import rollout
 from hydrostat.stepping import SDIRK2
 from hydrostat.system import System
+from hydrostat.tables import TipRecord, read_tip_record
 
 __all__ = ["TipFit", "TipModel", "TipRecord", "read_tip_record"]
 
 _MOST_EVALUATIONS = 60
 _LEAST_ROWS = 4
-_LONGEST_RECORD = 100.0  # s
-
-
-class TipRecord(NamedTuple):
-    """The path of a tip, at equal intervals from the release on."""
-
-    interval: float
-    """Time from row to row [s]."""
-    tip: np.ndarray
-    """x and z of the tip in the world (m, 2) [m], the first row an interval after the release."""
 
 
 class TipFit(NamedTuple):
@@ -143,31 +133,3 @@ _coordinates_jit = quick_jit(_coordinates)
 @quick_jit
 def _slopes(p, *rest):
     return jax.jacfwd(_tips)(p, *rest)
-
-
-def read_tip_record(file: str) -> TipRecord:
-    """A measured path from a CSV file with the columns time [s], x, z [m], at equal intervals from the release."""
-    try:
-        with open(file, newline="", encoding="utf-8") as stream:
-            rows = [row for row in csv.reader(stream) if row]
-        values = np.array([[float(cell) for cell in row] for row in rows[1:]])
-    except OSError as error:
-        raise InputError(f"{shown(file)} could not be read: {error.strerror}") from None
-    except (ValueError, csv.Error):
-        raise InputError(
-            f"{shown(file)} must hold numbers below a header line time, x, z; something else is in it"
-        ) from None
-    if values.ndim != 2 or values.shape[1] != 3 or len(values) < _LEAST_ROWS:
-        raise InputError(
-            f"{shown(file)} must hold at least {_LEAST_ROWS} rows of time, x, z; got an array of shape {values.shape}"
-        )
-    finite = np.all(np.isfinite(values), -1)
-    if not np.all(finite):
-        raise InputError(f"{shown(file)} must hold finite numbers; row {int(np.argmin(finite)) + 1} does not")
-    gaps = np.diff(values[:, 0])
-    equal = np.allclose(gaps, gaps[0], rtol=1e-3, atol=0.0) and np.isclose(values[0, 0], gaps[0], rtol=1e-3, atol=0.0)
-    if not equal or gaps[0] <= 0.0:
-        raise InputError(f"the times in {shown(file)} must be equally spaced, the first one interval after the release")
-    if values[-1, 0] > _LONGEST_RECORD:
-        raise InputError(f"{shown(file)} must hold {_LONGEST_RECORD:g} s at most; got {values[-1, 0]:g} s")
-    return TipRecord(float(gaps.mean()), values[:, 1:])

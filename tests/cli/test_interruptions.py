@@ -1,5 +1,6 @@
 """A running scenario that is killed or interrupted keeps what it had recorded."""
 
+import os
 import random
 import signal
 import subprocess
@@ -91,7 +92,39 @@ def test_ctrl_c_ends_within_a_second_and_keeps_the_data(tmp_path):
         process.kill()
     assert process.returncode == 130
     assert out == b""
-    assert b"interrupted" in err
-    assert b"Traceback" not in err
+    assert err.startswith(b"hydrostat: interrupted; what was recorded is in ")
+    assert err.count(b"\n") == 1
     assert took < 15.0  # a second is the promise on a free machine; waiting for compiled code would take minutes
     assert committed(tmp_path) > 0
+
+
+@pytest.mark.parametrize(
+    ("number", "delay", "said"),
+    [
+        (signal.SIGINT, 0.4, b"interrupted"),
+        (signal.SIGINT, 5.0, b"interrupted"),
+        (signal.SIGTERM, 3.0, b"terminated"),
+        pytest.param(signal.SIGINT, 12.0, b"interrupted", marks=pytest.mark.slow),
+        pytest.param(signal.SIGTERM, 20.0, b"terminated", marks=pytest.mark.slow),
+    ],
+)
+def test_signals_are_heard_while_importing_and_compiling(tmp_path, number, delay, said):
+    """With nothing compiled yet, so that it compiles for long."""
+    command = [sys.executable, "-m", "hydrostat.cli", "run", "arm-shorten", "--out", str(tmp_path / "out"), "--json"]
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+    try:
+        time.sleep(delay)
+        sent = time.monotonic()
+        process.send_signal(number)
+        out, err = process.communicate(timeout=30)
+        took = time.monotonic() - sent
+    finally:
+        process.kill()
+    assert process.returncode == 128 + number, err
+    assert out == b""
+    assert err.startswith(b"hydrostat: " + said)
+    assert err.count(b"\n") == 1
+    assert took < 5.0  # a second is the promise on a free machine
+    if b"nothing was recorded" in err:
+        assert not (tmp_path / "out").exists()

@@ -88,7 +88,9 @@ def test_the_cache_is_bounded(own_cache, monkeypatch):
     for number in range(8):
         code_cache.store(f"entry{number}", bytes(3000))
         os.utime(own_cache / f"entry{number}", (number, number))
-    assert {entry.name for entry in own_cache.iterdir()} == {"entry5", "entry6", "entry7"}
+    left = {entry.name for entry in own_cache.iterdir()}
+    assert left <= {"entry5", "entry6", "entry7"}
+    assert {"entry6", "entry7"} <= left
 
 
 class Own(hs.Controller):

@@ -261,7 +261,8 @@ def test_never_overwrites(tmp_path):
     with pytest.raises(FileExistsError, match=one_line(message)):
         Recorder(tmp_path, VARIABLES, 10)
     check(load(tmp_path), 3)
-    assert json.loads((tmp_path / "committed.json").read_text()) == {"rows": 3, "complete": True}
+    committed = json.loads((tmp_path / "committed.json").read_text())
+    assert (committed["rows"], committed["complete"]) == (3, True)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ SHARED = {
 }
 """What scenarios may take from their own package: how a run is told what to do, and the set-up that a family shares;
 None for all names that do not begin with an underscore."""
-MACHINERY = {"__init__", "base", "keys", "own_targets", "progress", "runner"}
+MACHINERY = {"__init__", "base", "keys", "own_targets", "progress", "resuming", "runner", "work"}
 """Files that run scenarios and are none themselves: they must be short, and may import what they need; so may those of
 the catalogue, which are read before JAX is imported."""
 FILES = sorted(FOLDER.rglob("*.py"))

@@ -11,7 +11,8 @@ SOURCE = Path(hydrostat.__file__).parent
 MOST_LINES = 400
 # From the bottom up: each may import those of the layers below, and nothing of its own layer but itself.
 LAYERS = (
-    {"errors", "code_cache", "collecting", "constants", "derivatives", "geometry", "measuring", "_version"},
+    {"errors", "kept_files", "_version"},
+    {"code_cache", "collecting", "constants", "derivatives", "geometry", "measuring"},
     {"executables", "native"},
     {"compiling"},
     {"lie", "tables"},
@@ -32,8 +33,9 @@ LAYERS = (
     {"identification"},
     {"scenarios"},
     {"benchmarking"},
-    {"_terminal"},
+    {"_terminal", "_leaving", "_arguments"},
     {"cli"},
+    {"_entry"},
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 FILES = sorted(SOURCE.rglob("*.py"))

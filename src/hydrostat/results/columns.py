@@ -8,6 +8,7 @@ encodes a whole chunk and hands it from thread to thread: milliseconds, or a ten
 import dataclasses
 import math
 import warnings
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,24 @@ class Column:
     row_shape: tuple[int, ...]
     chunk_rows: int
 
+    def chunk(self, number: int) -> Path:
+        """The file of a chunk."""
+        return self.folder.joinpath("c", str(number), *("0" for _ in self.row_shape))
+
+    def sums(self, start: int, rows: np.ndarray, before: int) -> dict[int, int]:
+        """The checksums of the valid rows of all chunks that rows reach into, by the chunks' numbers.
+
+        **Arguments:** `start`: index of the first of these rows; `before`: checksum of the rows before them in its
+        chunk.
+        """
+        found = {}
+        while len(rows) > 0:
+            chunk, offset = divmod(start, self.chunk_rows)
+            count = min(len(rows), self.chunk_rows - offset)
+            found[chunk] = zlib.crc32(rows[:count].data, before if offset else 0)
+            start, rows = start + count, rows[count:]
+        return found
+
     def write(self, start: int, rows: np.ndarray) -> None:
         """Write rows `start`, `start + 1`, ...; all earlier rows stay untouched.
 
@@ -40,7 +59,7 @@ class Column:
         while len(rows) > 0:
             chunk, offset = divmod(start, self.chunk_rows)
             count = min(len(rows), self.chunk_rows - offset)
-            path = self.folder.joinpath("c", str(chunk), *("0" for _ in self.row_shape))
+            path = self.chunk(chunk)
             if offset == 0:
                 # A new file appears whole: these rows, then NaN
                 content = np.full((self.chunk_rows, *self.row_shape), np.nan, dtype="<f8")

@@ -54,5 +54,11 @@ def frame_space(axes, points: np.ndarray) -> None:
 
 
 def save(figure, path: Path) -> None:
-    """Write the picture."""
+    """Write the picture; what it says is text, whatever signs for mathematics a robot's name holds."""
+    from matplotlib.text import Text
+
+    for text in figure.findobj(Text):
+        # Labels of ticks are not set yet: powers of ten among them are mathematics.
+        if text.get_text():
+            text.set_parse_math(False)
     figure.savefig(path, dpi=130)

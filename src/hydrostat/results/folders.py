@@ -1,7 +1,72 @@
 """Folders that never overwrite each other, and files that are replaced whole or not at all."""
 
+import json
 import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
+
+_OF_RECORDER = {"trajectory.zarr", "committed.json", "committed.json.partial", "run.json"}
+"""Files that a recorder and a run make before there is any result."""
+
+
+_RESUMED: ContextVar[Path | None] = ContextVar("resumed", default=None)
+
+
+@contextmanager
+def resuming(folder: str | os.PathLike[str]) -> Iterator[None]:
+    """Within, a recording in this folder is continued: rows that it holds already are not written again."""
+    token = _RESUMED.set(Path(folder).resolve())
+    try:
+        yield
+    finally:
+        _RESUMED.reset(token)
+
+
+def resumes(folder: Path) -> bool:
+    """Whether a recording in a folder is to be continued."""
+    return _RESUMED.get() == folder.resolve()
+
+
+def missing_folders(directory: str | os.PathLike[str]) -> list[Path]:
+    """The folders on the way to a directory that are not there yet, the innermost first."""
+    directory = Path(directory)
+    return [path for path in (directory, *directory.parents) if not path.exists()]
+
+
+def discard_unless_recorded(folder: Path, made: list[Path]) -> bool:
+    """Remove a result folder that holds nothing but an empty recording, and the folders made for it.
+
+    **Arguments:** `made`: folders that were made to hold it, the innermost first; what is not empty stays.
+    """
+    try:
+        names = {entry.name for entry in folder.iterdir()}
+        if names - _OF_RECORDER or _rows(folder) > 0:
+            return False
+        shutil.rmtree(folder)
+        with suppress(OSError):
+            for path in made:
+                path.rmdir()
+    except OSError:
+        return False
+    return True
+
+
+def discard_checkpoints(folder: Path) -> None:
+    """Remove the checkpoints of a run that has come to its end."""
+    shutil.rmtree(folder / "checkpoint", ignore_errors=True)
+
+
+def _rows(folder: Path) -> int:
+    """The number of rows that a folder says to hold; 1 where it cannot be told."""
+    try:
+        return int(json.loads((folder / "committed.json").read_bytes())["rows"])
+    except FileNotFoundError:
+        return 0
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return 1
 
 
 def new_folder(directory: str | os.PathLike[str], name: str) -> Path:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
+import inspect
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hydrostat.results.recording import COMMITTED, TRAJECTORY
+from hydrostat.errors import InputError
+from hydrostat.results.checking import TRAJECTORY, read_columns, read_committed, read_json
+from hydrostat.results.checking import verify as verify_chunks
 
 if TYPE_CHECKING:
     import xarray
@@ -15,50 +17,40 @@ if TYPE_CHECKING:
 METRICS = "metrics.json"
 
 
-def load(path: str | os.PathLike[str]) -> xarray.Dataset:
+def load(path: str | os.PathLike[str], *, verify: bool = True) -> xarray.Dataset:
     """Open a result, finished or not, as a Dataset of its valid rows; arrays are read from disk when first used.
 
     Every variable has the attributes `units` and `description`. The Dataset's own are those given to the recorder,
     `axis` (the name of the record axis), `complete` (whether the recording came to its end) and, once they are
     written, `metrics`. A result that is still being written is opened with the rows it has at this moment.
 
-    **Arguments:** `path`: the result folder.
+    A chunk that is missing, or that does not hold what was written, is named in an `InputError`.
+
+    **Arguments:** `path`: the result folder; `verify`: whether the checksums of all chunks are verified, at some 1 GB a
+    second.
     """
     folder = Path(path)
     if not folder.exists():
         raise FileNotFoundError(f"no result at {str(folder)!r}; give the folder that a run has written")
-    if not (folder / TRAJECTORY).is_dir():
-        raise ValueError(f"{str(folder)!r} is not a result; give a folder that contains {TRAJECTORY}")
-    if not (folder / COMMITTED).exists():
-        raise ValueError(f"{str(folder)!r} holds no rows: its {COMMITTED} is missing, recording had not begun")
-
     # The number of valid rows is read before the rows themselves: a writer can only add to them in between
-    committed = _read_json(folder / COMMITTED)
-    rows, complete = (committed.get(name) for name in ("rows", "complete"))
-    if type(rows) is not int or rows < 0 or type(complete) is not bool:
-        raise ValueError(f'{str(folder / COMMITTED)!r} must be like {{"rows": 10, "complete": true}}; got {committed}')
+    committed = read_committed(folder)
+    columns = read_columns(folder, committed)
+    if verify:
+        verify_chunks(folder, committed, columns)
+    rows, complete = committed.rows, committed.complete
     dataset = _open_trajectory(folder / TRAJECTORY)
     axis = dataset.attrs["axis"]
-    if rows > dataset.sizes[axis]:
-        raise ValueError(f"{str(folder / COMMITTED)!r} says {rows} rows; {TRAJECTORY} has only {dataset.sizes[axis]}")
     dataset = dataset.isel({axis: slice(0, rows)})
+    for name in dataset.dims:
+        if name in dataset.coords and name not in dataset.xindexes:
+            dataset = dataset.set_xindex(str(name))
 
     dataset.attrs["complete"] = complete
     if (folder / METRICS).exists():
-        report = _read_json(folder / METRICS)
+        report = read_json(folder / METRICS)
         dataset.attrs["metrics"] = report.get("metrics", report)
         dataset.attrs["report"] = report
     return dataset
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ValueError(f"{str(path)!r} is damaged: it must be JSON; got {error}") from error
-    if not isinstance(content, dict):
-        raise ValueError(f"{str(path)!r} is damaged: it must be a JSON object; got {content!r}")
-    return content
 
 
 def _open_trajectory(path: Path) -> xarray.Dataset:
@@ -66,10 +58,17 @@ def _open_trajectory(path: Path) -> xarray.Dataset:
     import xarray
 
     try:
-        dataset = xarray.open_zarr(path, consolidated=True, chunks=None, decode_cf=False)
+        # Indexes are made of the valid rows alone: a table of all rows that were allocated may not fit into memory
+        options: Any = {"create_default_indexes": False} if _has_option(xarray.open_zarr) else {}
+        dataset = xarray.open_zarr(path, consolidated=True, chunks=None, decode_cf=False, **options)
         if dataset.attrs["axis"] not in dataset.coords:
             raise KeyError(f"axis {dataset.attrs['axis']!r}")
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        reason = " ".join(str(error).split())
-        raise ValueError(f"{str(path)!r} is damaged or was not written by hydrostat: {reason}") from error
+    except Exception as error:  # whatever zarr says of a file that it did not write
+        reason = " ".join(f"{type(error).__name__} {error}".split())[:200]
+        raise InputError(f"{str(path)!r} is damaged or was not written by hydrostat: {reason}") from error
     return dataset
+
+
+def _has_option(function) -> bool:
+    """Whether this version of xarray can leave indexes out."""
+    return "create_default_indexes" in inspect.signature(function).parameters

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -9,12 +10,11 @@ from typing import Any, Self
 
 import numpy as np
 
+from hydrostat.results.checking import COMMITTED, TRAJECTORY, file_sums, reopened
 from hydrostat.results.columns import create_trajectory
-from hydrostat.results.folders import replace_file
+from hydrostat.results.folders import replace_file, resumes
 from hydrostat.results.variables import Coordinate, Variable, check_layout
 
-TRAJECTORY = "trajectory.zarr"
-COMMITTED = "committed.json"
 RESERVED_ATTRIBUTES = ("axis", "complete", "metrics")
 
 
@@ -24,7 +24,8 @@ class Recorder:
     There is no buffer, no timer and no thread. `append` writes the new rows behind the committed ones, in place, and
     then replaces `committed.json`, which says how many rows are valid, atomically. A process that dies in between
     leaves some bytes that no reader uses; committed rows are never written again. An exception, Ctrl-C and a kill
-    thus all leave the same: every row appended, marked as not complete. A power cut may take the last seconds, which
+    thus all leave the same: every row appended, marked as not complete. The same file holds a checksum of the valid
+    rows of every chunk, which `load` verifies. A power cut may take the last seconds, which
     the kernel had not yet carried to the disk.
 
     An append costs some 0.2 ms however short it is, so append blocks of rows where speed matters.
@@ -32,10 +33,10 @@ class Recorder:
         with Recorder(folder, [Variable("tip", ("component",), (3,), "m", "tip in the world")], 1000) as recorder:
             recorder.append(times, tip=positions)
 
-    **Arguments:** `folder`: the result folder; created when missing, must not hold a recording already; `variables`:
-    what is recorded; `total`: the number of rows to allocate; fewer may be recorded; `axis`: the name of the record
-    axis; `axis_unit`: its unit; `attributes`: anything JSON can hold that describes the whole recording; `coordinates`:
-    labels of the other dimensions.
+    **Arguments:** `folder`: the result folder; created when missing, must not hold a recording already, unless a run is
+    resumed there; `variables`: what is recorded; `total`: the number of rows to allocate; fewer may be recorded;
+    `axis`: the name of the record axis; `axis_unit`: its unit; `attributes`: anything JSON can hold that describes the
+    whole recording; `coordinates`: labels of the other dimensions.
     """
 
     def __init__(
@@ -56,17 +57,20 @@ class Recorder:
         self.folder = Path(folder)
         self.total = int(total)
         self.axis = axis
-        self._rows = 0
+        self._rows = self._seen = 0
         self._closed = False
-        self._columns = create_trajectory(
-            self.folder / TRAJECTORY,
-            self.total,
-            axis=Variable(axis, unit=axis_unit),
-            variables=variables,
-            coordinates=coordinates,
-            attributes=attributes,
-        )
-        self._commit(0)
+        layout = {"axis": Variable(axis, unit=axis_unit), "variables": variables, "coordinates": coordinates}
+        path = self.folder / TRAJECTORY
+        if resumes(self.folder) and (self.folder / COMMITTED).exists():
+            self._columns, committed = reopened(self.folder, self.total, attributes=attributes, **layout)
+            self._rows, self._sums, self._files = committed.rows, committed.sums, committed.files
+            return
+        if resumes(self.folder) and path.is_dir():  # it had not begun
+            shutil.rmtree(path)
+        self._columns = create_trajectory(path, self.total, attributes=attributes, **layout)
+        self._sums: dict[str, list[int]] = {name: [] for name in self._columns}
+        self._files = file_sums(path, self._columns)
+        self._commit(0, self._sums)
 
     @property
     def rows(self) -> int:
@@ -97,21 +101,33 @@ class Recorder:
             shape = (count, *self._columns[name].row_shape)
             if block.shape != shape:
                 raise ValueError(f"{name!r} must have shape {shape} to match {self.axis!r}; got {block.shape}")
-        if self._rows + count > self.total:
+        if self._seen + count > self.total:
             raise ValueError(
-                f"this recorder was made for {self.total} rows and holds {self._rows}; got {count} more; "
+                f"this recorder was made for {self.total} rows and holds {self._seen}; got {count} more; "
                 f"make it with a larger `total`"
             )
+        # Of a run that is resumed, the first rows are there already
+        known, seen = min(self._rows - self._seen, count), self._seen + count
+        ready = {name: block[known:] for name, block in ready.items()}
+        count -= known
+        if not count:
+            self._seen = seen
+            return
         # The rows first, and only then their number
+        sums = {}
         for name, block in ready.items():
-            self._columns[name].write(self._rows, block)
-        self._commit(self._rows + count)
-        self._rows += count
+            column = self._columns[name]
+            column.write(self._rows, block)
+            own = self._sums[name]
+            new = column.sums(self._rows, block, own[-1] if own else 0)
+            sums[name] = [*own[: min(new)], *new.values()]
+        self._commit(self._rows + count, sums)
+        self._rows, self._sums, self._seen = self._rows + count, sums, seen
 
     def close(self) -> None:
         """Mark the recording as complete; a second call does nothing."""
         if not self._closed:
-            self._commit(self._rows, complete=True)
+            self._commit(self._rows, self._sums, complete=True)
             self._closed = True
 
     def __enter__(self) -> Self:
@@ -124,8 +140,8 @@ class Recorder:
             self.close()
         self._closed = True
 
-    def _commit(self, rows: int, complete: bool = False) -> None:
-        text = json.dumps({"rows": rows, "complete": complete})
+    def _commit(self, rows: int, sums: dict[str, list[int]], complete: bool = False) -> None:
+        text = json.dumps({"rows": rows, "complete": complete, "chunks": sums, "files": self._files})
         replace_file(self.folder / COMMITTED, text.encode(), durable=complete)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from hydrostat.errors import InputError, listed, shown, whole
+from hydrostat.robots.file_limits import LARGEST_FILE, check_tables, check_text
 from hydrostat.robots.file_text import format_robot
 from hydrostat.robots.limbed import AnySpec, BodySpec, LimbedSpec, LimbSpec, RingSpec, ShapeSpec
 from hydrostat.robots.spec import (
@@ -19,6 +20,7 @@ from hydrostat.robots.spec import (
     SegmentSpec,
     TendonSpec,
 )
+from hydrostat.tables import read_bytes
 
 __all__ = ["format_robot", "parse_robot", "read_robot"]
 
@@ -29,38 +31,38 @@ _LISTS = {"mass": ("masses", MassSpec), "tendon": ("tendons", TendonSpec)}
 _OF_LIMBS = ("body", "limbs", "limb")
 _TOP = ("name", "notes", "base", "arm", *_PARTS, *_LISTS, *_OF_LIMBS)
 _OF_LIMB = ("name", "role", "most_bend_deg", "length_range")
-_LARGEST_FILE = 1_000_000  # bytes
 _START = "`hydrostat new FILE.toml` writes one to start from"
 
 
 def read_robot(path: str | Path) -> AnySpec:
     """The robot that a TOML file describes; a message about a fault names the file and the place in it."""
-    path = Path(path)
+    name = f"robot file {shown(str(path))}"
     try:
-        with path.open("rb") as file:
-            raw = file.read(_LARGEST_FILE + 1)
+        raw = read_bytes(path, LARGEST_FILE, name)
+    except InputError as error:
+        raise InputError(f"{error}; {_START}") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is no file name"
-        raise InputError(f"robot file {shown(str(path))} could not be read: {reason}; {_START}") from None
-    if len(raw) > _LARGEST_FILE:
-        raise InputError(f"robot file {shown(str(path))} must be below {_LARGEST_FILE} bytes; {_START}")
+        raise InputError(f"{name} could not be read: {reason}; {_START}") from None
     try:
         return parse_robot(raw.decode("utf-8"))
     except UnicodeDecodeError:
-        raise InputError(f"robot file {shown(str(path))} must be UTF-8 text; it is not") from None
+        raise InputError(f"{name} must be UTF-8 text; it is not") from None
     except InputError as error:
-        raise InputError(f"robot file {shown(str(path))}: {error}") from None
+        raise InputError(f"{name}: {error}") from None
 
 
 def parse_robot(text: str) -> AnySpec:
     """The robot that a TOML text describes: one arm, or a body with limbs."""
     if not text.strip():
         raise InputError(f"it must hold at least one [[arm.segment]]; it is empty; {_START}")
+    check_text(text)
     try:
         table = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
         raise InputError(f"it must be valid TOML; {' '.join(str(error).split())[:120]}") from None
     _known(table, _TOP, "the file")
+    check_tables(table)
     own: dict = {"notes": _notes(table, "")}
     if "base" in table:
         own["base"] = _build(BaseSpec, table["base"], "[base]")

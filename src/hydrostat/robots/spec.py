@@ -3,6 +3,7 @@
 Nothing here needs JAX, so that a wrong file is refused at once. Every length is in metres.
 """
 
+import itertools
 import math
 from dataclasses import dataclass, replace
 
@@ -252,8 +253,8 @@ class RobotSpec:
 
     def _travelled(self, numbers: range) -> list[float]:
         """The fractions of their common rest length at the boundaries of segments, by number from 1."""
-        lengths = [self.segments[number - 1].length for number in numbers]
-        return [sum(lengths[:i]) / sum(lengths) for i in range(len(lengths) + 1)]
+        reached = [0.0, *itertools.accumulate(self.segments[number - 1].length for number in numbers)]
+        return [length / reached[-1] for length in reached]
 
     def cut(self, pieces: int, modes: tuple[str, ...] | None = None) -> "RobotSpec":
         """The same robot with every segment as a chain of equal pieces, its tendons running through them.

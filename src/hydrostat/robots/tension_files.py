@@ -1,11 +1,9 @@
 """Tensions of all tendons over time, from a CSV file."""
 
-import csv
-from pathlib import Path
-
 import numpy as np
 
 from hydrostat.errors import InputError, shown
+from hydrostat.tables import read_cells
 
 MOST_TENSION = 1e6
 """Largest tension that is accepted [N]."""
@@ -17,12 +15,7 @@ def read_tensions(path: str, count: int) -> tuple[np.ndarray, np.ndarray]:
     **Arguments:** `count`: number of tendons; each line must hold a time and as many tensions.
     """
     name = f"command file {shown(path)}"
-    try:
-        with Path(path).open(newline="", encoding="utf-8") as file:
-            reader = csv.reader(file)
-            lines = [(reader.line_num, line) for line in reader if any(cell.strip() for cell in line)]
-    except (OSError, ValueError, csv.Error) as error:
-        raise InputError(f"{name} could not be read: {getattr(error, 'strerror', None) or error}") from None
+    lines = read_cells(path, name)
     rows: list[list[float]] = []
     for index, (number, line) in enumerate(lines):
         values = [_number(cell) for cell in line]

@@ -11,6 +11,10 @@ from typing import Any
 from hydrostat import errors
 from hydrostat.errors import InputError, listed, shown
 from hydrostat.robots import AnySpec, LimbedSpec, RobotSpec
+from hydrostat.scenarios.work import check_work
+
+_SMALLEST = {"s": 1e-6, "ms": 1e-3, "rad": 1e-9, "Hz": 1e-6}
+"""The smallest number above zero that a quantity of a unit may be; what is smaller is a slip of the pen."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,7 @@ class Key:
             least = -(10**9) if self.least is None else int(self.least)
             return errors.whole(self.name, value, least=least, most=10**9 if self.most is None else int(self.most))
         if isinstance(self.default, float):
-            return errors.number(self.name, value, **bounds)
+            return self._not_too_small(self.name, errors.number(self.name, value, **bounds))
         if isinstance(self.default, tuple):
             free = self.per_segment or self.most_entries is not None
             values = errors.numbers(self.name, value, None if free else len(self.default) or None, **bounds)
@@ -50,8 +54,16 @@ class Key:
                 raise InputError(
                     f"`{self.name}` must be a list of at most {self.most_entries} numbers; got {len(values)}"
                 )
-            return values
+            return tuple(self._not_too_small(f"{self.name}[{i}]", one) for i, one in enumerate(values))
         return errors.choice(self.name, value, self.options) if self.options else _line(self.name, value)
+
+    def _not_too_small(self, name: str, value: float) -> float:
+        """The value; one above zero that no run could resolve is refused."""
+        least = _SMALLEST.get(self.unit, 0.0)
+        if 0.0 < abs(value) < least:
+            zero = "0 or " if self.above is None else ""
+            raise InputError(f"`{name}` must be {zero}at least {least:g} {self.unit}; got {shown(value)}")
+        return value
 
 
 def _line(name: str, value: Any) -> str:
@@ -106,6 +118,7 @@ class Scenario:
                 values[key.name] = _for_segments(key.name, values[key.name], len(robot.segments), key.name in chosen)
         settings = SimpleNamespace(**values)
         self.check_settings(robot, settings)
+        check_work(self.name, robot, settings)
         return settings
 
 

@@ -2,17 +2,18 @@
 
 import importlib
 import importlib.util
-import os
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from hydrostat.errors import InputError
+from hydrostat.errors import InputError, shown
 from hydrostat.results import check_metrics, new_folder, write_json
+from hydrostat.results.folders import discard_checkpoints, discard_unless_recorded, missing_folders, resuming
 from hydrostat.robots import find_robot
 from hydrostat.scenarios.base import Outcome, Progress, Run
 from hydrostat.scenarios.catalogue import find_scenario
+from hydrostat.scenarios.resuming import chosen_settings, read_beginning, write_beginning
 
 
 def run_scenario(
@@ -23,45 +24,50 @@ def run_scenario(
     seed: int = 0,
     out: str | Path = "results",
     figures: bool = True,
+    resume: str | Path | None = None,
     progress: Progress | None = None,
-    on_folder=lambda folder: None,
+    on_folder: Callable[[Path, list[Path]], None] = lambda folder, made: None,
 ) -> dict[str, Any]:
     """Run a scenario and write DIR/SCENARIO/; the report is the object that `--json` prints, with `notes` besides.
 
     **Arguments:** `robot`: a name or a TOML file, the scenario's own when not given; `settings`: values for its keys;
-    `seed`: of everything random; `out`: DIR; `figures`: whether to draw; `on_folder`: told the result folder when it
-    has been made.
+    `seed`: of everything random; `out`: DIR; `figures`: whether to draw; `resume`: the
+    folder of a run that did not come to its end, which goes on as it began: of the rest, `figures` alone counts, and
+    `name` must be its scenario; `on_folder`: told the result folder
+    when it has been made, and the folders made before it, the innermost first.
     """
     scenario = find_scenario(name)
-    spec = find_robot(robot or scenario.robot)
+    if resume is None:
+        spec = find_robot(robot or scenario.robot)
+    else:
+        begun = read_beginning(Path(resume))
+        if begun.scenario != scenario.name:
+            raise InputError(f"the run in {shown(str(resume))} is of {begun.scenario}; got {scenario.name}")
+        spec, seed, settings = begun.robot, begun.seed, chosen_settings(begun.settings, scenario.keys)
     scenario.check(spec)
     values = scenario.settings(settings or {}, spec)
 
-    try:
-        folder = new_folder(Path(out), scenario.name)
-    except OSError as error:
-        raise InputError(str(error)) from None
-    on_folder(folder)
+    if resume is None:
+        made = missing_folders(out)
+        try:
+            folder = new_folder(Path(out), scenario.name)
+            write_beginning(folder, scenario.name, spec, values, seed)
+        except OSError as error:
+            raise InputError(str(error) if error.errno is None else f"{error.strerror} in {str(out)!r}") from None
+    else:
+        made, folder = [], Path(resume)
+    on_folder(folder, made)
     progress = progress or Progress()
     run = Run(spec, values, seed, folder, progress)
-    progress.say("loading")
-    importlib.import_module("zarr")  # slow to import: not on the clock of the first recorder
-    use_compilation_cache()
     module, function = scenario.function.split(":")
     try:
-        outcome: Outcome = getattr(importlib.import_module(module), function)(run)
+        progress.say("loading")
+        importlib.import_module("zarr")  # slow to import: not on the clock of the first recorder
+        outcome: Outcome = _with_checkpoints(
+            run, getattr(importlib.import_module(module), function), resume is not None
+        )
         report = _report(scenario.name, run, outcome)
-        files = {"folder": str(folder), **outcome.files}
-        if (folder / "trajectory.zarr").exists():
-            files["trajectory"] = str(folder / "trajectory.zarr")
-        if figures and outcome.figure:
-            progress.say("drawing")
-            outcome.figure(folder / "figure.png")
-            files["figure"] = str(folder / "figure.png")
-        if figures and outcome.replay and importlib.util.find_spec("viser"):
-            progress.say("writing the replay")
-            outcome.replay(folder / "replay.html")
-            files["replay"] = str(folder / "replay.html")
+        files = _files(run, outcome, figures, progress)
         files["metrics"] = str(folder / "metrics.json")
         report["files"] = files
         settings_used = {key: list(v) if isinstance(v, tuple) else v for key, v in vars(values).items()}
@@ -69,13 +75,47 @@ def run_scenario(
             folder / "metrics.json",
             {**report, "notes": outcome.notes, "robot": spec.name, "seed": seed, "settings": settings_used},
         )
-    except InputError:
-        with suppress(OSError):  # a folder that holds something stays
-            folder.rmdir()
+        discard_checkpoints(folder)
+    except BaseException:
+        discard_unless_recorded(folder, made)
         raise
     finally:
         progress.close()
     return {**report, "notes": outcome.notes}
+
+
+def _with_checkpoints(run: Run, function: Callable[[Run], Outcome], resume: bool) -> Outcome:
+    """The outcome of a scenario whose simulations keep all their rows on disk, and go on from there when resumed."""
+    from hydrostat.simulation.checkpoints import Checkpoints, keeping
+
+    with keeping(Checkpoints(run.folder, resume)), resuming(run.folder) if resume else nullcontext():
+        return function(run)
+
+
+def _files(run: Run, outcome: Outcome, figures: bool, progress: Progress) -> dict[str, str]:
+    """The files of a result by their kinds, once its figure and its replay have been written."""
+    folder = run.folder
+    files = {"folder": str(folder), **outcome.files}
+    if (folder / "trajectory.zarr").exists():
+        files["trajectory"] = str(folder / "trajectory.zarr")
+    if figures and outcome.figure:
+        progress.say("drawing")
+        _whole(outcome.figure, folder / "figure.png")
+        files["figure"] = str(folder / "figure.png")
+    if figures and outcome.replay and not importlib.util.find_spec("viser"):
+        outcome.notes.append("no replay was written: it needs viser, pip install 'hydrostat[view]'")
+    elif figures and outcome.replay:
+        progress.say("writing the replay")
+        _whole(outcome.replay, folder / "replay.html")
+        files["replay"] = str(folder / "replay.html")
+    return files
+
+
+def _whole(write: Callable[[Path], Any], path: Path) -> None:
+    """Have a file written that is there whole or not at all."""
+    part = path.with_name(f"partial-{path.name}")
+    write(part)
+    part.replace(path)
 
 
 def _report(name: str, run: Run, outcome: Outcome) -> dict[str, Any]:
@@ -92,15 +132,3 @@ def _report(name: str, run: Run, outcome: Outcome) -> dict[str, Any]:
         "steps": outcome.steps,
         "metrics": check_metrics(outcome.metrics),
     }
-
-
-def use_compilation_cache() -> None:
-    """Keep what JAX compiles on disk, so that the second start of a command is quick."""
-    import jax
-
-    if jax.config.values.get("jax_compilation_cache_dir"):  # the user has one already
-        return
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    jax.config.update("jax_compilation_cache_dir", str(Path(home) / "hydrostat" / "jax"))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
-    jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)

@@ -15,8 +15,11 @@ from hydrostat.control.base import Controller
 from hydrostat.errors import DivergedError, InputError
 from hydrostat.mechanics.robot import split
 from hydrostat.results import labels
+from hydrostat.results.checking import check_result
+from hydrostat.results.folders import resuming
 from hydrostat.results.trajectory import Trajectory, TrajectoryRecorder
 from hydrostat.sensing import Sensors, observe
+from hydrostat.simulation import checkpoints
 from hydrostat.simulation.backend import BACKENDS, NativeRows, native_rows
 from hydrostat.simulation.loop import Carry, Loop, Row, decided, first_carry, one_step, row_of
 from hydrostat.simulation.rollout import as_controller
@@ -26,7 +29,7 @@ from hydrostat.stepping.stability import largest_step
 from hydrostat.stepping.step import default_stepper
 from hydrostat.system import Control, State, System
 
-_CHUNK_ROWS = 400
+_CHUNK_ROWS, _CHUNK_STEPS = 400, 800
 _MOST_STEPS = 10**9
 _ADVICE_HALVINGS = 12
 
@@ -43,6 +46,7 @@ def simulate(
     every: int = 1,
     memory: Any = None,
     record: str | Path | None = None,
+    resume: str | Path | None = None,
     keep: bool = True,
     on_rows: Callable[[Trajectory], None] | None = None,
     on_progress: Callable[[float], None] | None = None,
@@ -56,12 +60,15 @@ def simulate(
     **Arguments:** `controller`: what drives it, or a control that is held; `dt`: the step [s]; `state`: where it
     starts, at rest when not given; `stepper`: as `default_stepper` says when not given; `sensors`: perfect ones when
     not given; `every`: steps from row to row; `memory`: of the controller, where a run before is continued; `record`: a
-    folder that rows are written to as they come, safe against a kill; `keep`: whether all rows are kept in memory as
-    well, or only the last piece of them; `on_rows`: gets each piece of rows as it comes; `on_progress`: gets the share
-    that is done; `backend`: "native" for machine code of our own, "xla" for XLA's, "auto" for the first where it can.
+    folder that rows are written to as they come, safe against a kill; `resume`: that folder in place of `record`, where
+    a run that was recorded into it did not come to its end: with the same arguments, it goes on from there; `keep`:
+    whether all rows are kept in memory as well, or only the last piece of them; `on_rows`: gets each piece of rows as
+    it comes; `on_progress`: gets the share that is done; `backend`: "native" for machine code of our own, "xla" for
+    XLA's, "auto" for the first where it can.
     """
     run = Run(system, controller, dt, stepper=stepper, sensors=sensors, every=every, backend=backend)
-    return run(seconds, state=state, memory=memory, record=record, keep=keep, on_rows=on_rows, on_progress=on_progress)
+    options = {"record": record, "resume": resume, "keep": keep, "on_rows": on_rows, "on_progress": on_progress}
+    return run(seconds, state=state, memory=memory, **options)
 
 
 class Run:
@@ -99,7 +106,7 @@ class Run:
         """
         start = self.system.rest() if state is None else state
         first = _first(self.loop, start, self.dt, None)
-        _, found = self._piece(first, _piece_rows(self.rows(seconds)))
+        _, found = self._piece(first, _piece_rows(self.rows(seconds), self.every))
         trial = self._trajectory(jax.tree.map(np.asarray, found))
         if record:
             labels.blocks(trial, labels.layout(self.system, labels.chosen(self.system, None))[0])
@@ -112,11 +119,15 @@ class Run:
         state: State | None = None,
         memory: Any = None,
         record: str | Path | None = None,
+        resume: str | Path | None = None,
         keep: bool = True,
         on_rows: Callable[[Trajectory], None] | None = None,
         on_progress: Callable[[float], None] | None = None,
     ) -> Trajectory:
         """Run for some seconds; the arguments are those of `simulate`."""
+        if resume is not None:
+            return self._resumed(resume, record, seconds, state=state, memory=memory, keep=keep, on_rows=on_rows,
+                                 on_progress=on_progress)  # fmt: skip
         rows = self.rows(seconds)
         start: State = self.system.rest() if state is None else state
         carry = _first(self.loop, start, self.dt, memory)
@@ -125,9 +136,20 @@ class Run:
         if record is not None:
             recorder = TrajectoryRecorder(record, self.system, rows + 1)
             takers.append(recorder.append)
-            with recorder:
-                return self._pieces(carry, rows, keep, takers, on_progress)
+            with recorder, checkpoints.kept_beside(record) as kept:
+                found = self._pieces(carry, rows, keep, takers, on_progress)
+                kept.discard()
+                return found
         return self._pieces(carry, rows, keep, takers, on_progress)
+
+    def _resumed(self, folder: str | Path, record: str | Path | None, seconds: float, **options) -> Trajectory:
+        """A run that goes on with what a folder holds."""
+        if record is not None and Path(record).resolve() != Path(folder).resolve():
+            raise InputError(f"`record` must be left out, or be the folder to resume, {str(folder)!r}; got {record!r}")
+        if check_result(folder).complete:
+            raise InputError(f"the run in {str(folder)!r} has come to its end; there is nothing to resume")
+        with resuming(folder), checkpoints.keeping(checkpoints.Checkpoints(folder, True, single=True)):
+            return self(seconds, record=folder, **options)
 
     def rows(self, seconds: float) -> int:
         """The number of rows of a run of some seconds, after the first."""
@@ -139,17 +161,24 @@ class Run:
 
     def _pieces(self, carry: Carry, rows: int, keep: bool, takers, on_progress) -> Trajectory:
         """All rows, piece after piece."""
-        parts = [self._trajectory(jax.tree.map(lambda y: np.asarray(y)[None], row_of(carry)))]
+        first = jax.tree.map(lambda y: np.asarray(y)[None], row_of(carry))
+        parts = [self._trajectory(first)]
         for take in takers:
             take(parts[0])
-        done, size = 0, _piece_rows(rows)
+        done, size = 0, _piece_rows(rows, self.every)
+        kind = {"dt": self.dt, "every": self.every, "rows": rows, "time": float(carry.state.time)}
+        checkpoint = checkpoints.next_checkpoint(kind)
         while done < rows:
             count = min(size, rows - done)
-            after, found = self._piece(carry, size)
+            before = None if checkpoint is None else checkpoint.read(carry, first)
+            after, found = self._piece(carry, size) if before is None else before
             good = np.asarray(found.good)[:count]
             kept = count if good.all() else int(np.argmin(good))
             if kept:
-                part = self._trajectory(jax.tree.map(lambda y, n=kept: np.asarray(y)[:n], found))
+                new = jax.tree.map(lambda y, n=kept: np.asarray(y)[:n], found)
+                if checkpoint is not None and before is None and kept == count:
+                    checkpoint.write(new, after)
+                part = self._trajectory(new)
                 parts = [*parts, part] if keep else [part]
                 for take in takers:
                     take(part)
@@ -219,9 +248,13 @@ class Run:
         return DivergedError(f"the simulation diverged after {time:.6g} s at dt = {self.dt:g} s, in {where}; {advice}")
 
 
-def _piece_rows(rows: int) -> int:
-    """Rows of a piece, all pieces of a run alike so that one function is compiled; the last may run a little over."""
-    return -(-rows // -(-rows // _CHUNK_ROWS))
+def _piece_rows(rows: int, every: int) -> int:
+    """Rows of a piece, all pieces of a run alike so that one function is compiled; the last may run a little over.
+
+    A piece has so few steps that it is on disk within a second.
+    """
+    most = max(1, min(_CHUNK_ROWS, _CHUNK_STEPS // every))
+    return -(-rows // -(-rows // most))
 
 
 _first = quick_jit(first_carry)

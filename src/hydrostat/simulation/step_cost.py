@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hydrostat.results.trajectory import Trajectory
+from hydrostat.simulation.checkpoints import keeping
 from hydrostat.simulation.simulate import Run
 
 
@@ -28,6 +29,11 @@ def time_steps(
     **Arguments:** `runs`: compiled for as many rows; `rows`: of a repetition; `on_progress`: gets the share that is
     done.
     """
+    with keeping(None):  # writing would count as stepping
+        return _timed(runs, rows, repetitions, on_progress)
+
+
+def _timed(runs: Sequence[Run], rows: int, repetitions: int, on_progress) -> list[TimedRun]:
     states = [run.system.rest() for run in runs]
     fastest = np.full(len(runs), np.inf)
     motions: list[list[Trajectory]] = [[] for _ in runs]

@@ -2,8 +2,9 @@
 
 from hydrostat.robots.checks import check_hydrostat, check_oblique
 from hydrostat.robots.specs.octopus_arm import BULK_MODULUS
+from hydrostat.scenarios.catalogue.animal_checks import check_bend, check_load, check_reach_target, check_throw
 from hydrostat.scenarios.keys import Key, Scenario
-from hydrostat.scenarios.own_targets import ARM_TARGETS, arm_targets
+from hydrostat.scenarios.own_targets import ARM_TARGETS
 
 _HYDROSTATS = "muscular arms: robots with [muscles]"
 _OBLIQUE = "muscular arms with oblique muscles: robots with [muscles] and `oblique_deg` above 0"
@@ -68,7 +69,7 @@ ARM_SCENARIOS = (
               Key("first_segment", 7, "", "where the bend begins", least=1, most=1000),
               Key("last_segment", 10, "", "where it ends", least=1, most=1000),
               Key("azimuth_deg", 0.0, "deg", "where it bends to", least=-360.0, most=360.0),
-              Key("seconds", 2.0, "s", "of each run", above=0.0, most=600.0)),
+              Key("seconds", 2.0, "s", "of each run", above=0.0, most=600.0), check_settings=check_bend),
     _muscular("twist", "an oblique muscle contracts: the octopus arm twists, which the paper leaves out",
               "arm_lengths:twist",
               Key("activations", (0.05, 0.1, 0.2), "", "of the oblique muscle, one run each", least=-1.0, most=1.0,
@@ -90,14 +91,15 @@ ARM_SCENARIOS = (
               Key("load_g", 0.0, "g", "mass of the load; 0: none", least=0.0, most=1e4),
               Key("feedback", False, "", "whether the arm is controlled by its senses of shape and touch"),
               Key("seconds", 3.0, "s", "how long it may take", above=0.1, most=600.0),
-              _current(0.0, 0.0, 0.0), *_LOAD_KEYS, dt_ms=4.0),
+              _current(0.0, 0.0, 0.0), *_LOAD_KEYS, dt_ms=4.0, check_settings=check_load),
     _muscular("throw", "the octopus arm takes a load from the ground, swings it and lets go",
               "arm_throw:throw",
               Key("load_g", 50.0, "g", "mass of the load", least=0.0, most=1e4),
               Key("activation", 1.0, "", "of the swing", least=0.0, most=1.0),
               Key("swing_share", 0.4, "", "of the arm, from its base, that bends", above=0.0, most=1.0),
               Key("release_s", 0.6, "s", "after the swing began, when suckers let go", above=0.0, most=100.0),
-              Key("seconds", 3.0, "s", "how long it is watched", above=0.5, most=600.0), *_LOAD_KEYS),
+              Key("seconds", 3.0, "s", "how long it is watched", above=0.5, most=600.0), *_LOAD_KEYS,
+              check_settings=check_throw),
     _muscular("reach-target", "the octopus arm reaches for points by proprioception, in a current and with noise",
               "arm_target:reach_target", ARM_TARGETS,
               Key("targets", 100, "", "how many, drawn from the half shell before the arm", least=1, most=10_000),
@@ -112,6 +114,6 @@ ARM_SCENARIOS = (
               Key("proprioception_rate_hz", 0.0, "Hz", "how often the sense of shape samples; 0: at every step",
                   least=0.0, most=1e6),
               Key("proprioception_delay_s", 0.0, "s", "how old its samples are when they arrive", least=0.0, most=10.0),
-              _current(0.0, 0.05, 0.0), check_settings=arm_targets),
+              _current(0.0, 0.05, 0.0), check_settings=check_reach_target),
 )  # fmt: skip
 """The scenarios in the order of `hydrostat list`."""

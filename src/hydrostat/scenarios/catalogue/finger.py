@@ -1,6 +1,7 @@
 """The scenarios of planar fingers and of the rod, with their keys."""
 
 from hydrostat.robots.checks import check_bends_both_ways, check_finger, check_two_arcs
+from hydrostat.scenarios.catalogue.machine_checks import check_grasp, check_identify
 from hydrostat.scenarios.keys import Key, Scenario
 
 _FINGERS = "fingers of two segments with the mode bend_y and a tendon on either side"
@@ -61,6 +62,7 @@ FINGER_SCENARIOS = (
         accepts=_FINGERS,
         check_robot=check_finger,
         function="hydrostat.scenarios.finger_grasp:grasp",
+        check_settings=check_grasp,
         keys=(
             Key("tension_n", 70.0, "N", "tension that tendon 1 is pulled to", least=0.0, most=1e4),
             Key("lift_n", 6.0, "N", "tension of tendon 2 while the object comes back", least=0.0, most=1e4),
@@ -90,6 +92,7 @@ FINGER_SCENARIOS = (
         accepts=_FINGERS,
         check_robot=check_finger,
         function="hydrostat.scenarios.finger_identify:identify",
+        check_settings=check_identify,
         keys=(
             Key("record", "", "", "a CSV file with time [s], x, z [m] of the tip; when empty, a synthetic one"),
             Key("seconds", 2.0, "s", "length of the synthetic record", above=0.05, most=100.0),

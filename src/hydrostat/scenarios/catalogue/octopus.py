@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from hydrostat.robots.checks import check_octopus
+from hydrostat.scenarios.catalogue.animal_checks import check_arms, check_forage, check_waypoints
 from hydrostat.scenarios.keys import Key, Scenario
-from hydrostat.scenarios.own_targets import PREY_PLACES, prey_places
+from hydrostat.scenarios.own_targets import PREY_PLACES
 
 OCTOPUSES = "robots with equal muscular arms on a body, such as octopus"
 """Which robots the scenarios of whole octopuses accept."""
@@ -29,6 +30,7 @@ OCTOPUS_SCENARIOS = (
         check_robot=check_octopus,
         limbed=True,
         function="hydrostat.scenarios.octopus_crawl:crawl",
+        check_settings=check_arms,
         keys=(
             Key("direction_deg", 0.0, "deg", "where to, from the x axis", least=-360.0, most=360.0),
             _GAIT,
@@ -48,6 +50,7 @@ OCTOPUS_SCENARIOS = (
         check_robot=check_octopus,
         limbed=True,
         function="hydrostat.scenarios.octopus_walk:walk_path",
+        check_settings=check_waypoints,
         keys=(
             Key("path_file", "", "", "CSV with waypoints x, y or x, y, z in m; else a square"),
             Key("side_m", 1.0, "m", "side of the square", above=0.01, most=100.0),
@@ -69,7 +72,7 @@ OCTOPUS_SCENARIOS = (
         check_robot=check_octopus,
         limbed=True,
         function="hydrostat.scenarios.octopus_forage:forage",
-        check_settings=prey_places,
+        check_settings=check_forage,
         keys=(
             PREY_PLACES,
             Key("placements", 10, "", "how many times, each with its prey elsewhere", least=1, most=1000),
@@ -89,6 +92,7 @@ OCTOPUS_SCENARIOS = (
         check_robot=check_octopus,
         limbed=True,
         function="hydrostat.scenarios.octopus_stay:turn",
+        check_settings=check_arms,
         keys=(
             Key("turn_deg", 90.0, "deg", "how far, to the left where positive", least=-720.0, most=720.0),
             Key("strokes", 14, "", "how many strokes at most", least=1, most=1000),
@@ -105,6 +109,7 @@ OCTOPUS_SCENARIOS = (
         check_robot=check_octopus,
         limbed=True,
         function="hydrostat.scenarios.octopus_stay:stand",
+        check_settings=check_arms,
         keys=(
             Key("seconds", 5.0, "s", "how long", above=0.0, most=1000.0),
             Key("current_m_s", 0.2, "m/s", "speed of the water", least=0.0, most=5.0),

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from hydrostat.robots.checks import check_octopus
+from hydrostat.scenarios.catalogue.animal_checks import check_arms
 from hydrostat.scenarios.catalogue.octopus import ANIMAL_KEYS, OCTOPUSES
 from hydrostat.scenarios.keys import Key, Scenario
 
@@ -32,6 +33,7 @@ SWIMMING_SCENARIOS = (
         check_robot=check_octopus,
         limbed=True,
         function="hydrostat.scenarios.octopus_swim:swim",
+        check_settings=check_arms,
         keys=(
             Key("seconds", 20.0, "s", "how long", above=0.0, most=1000.0),
             Key("closed_loop", True, "", "whether it senses its orientation, and steers"),
@@ -49,6 +51,7 @@ SWIMMING_SCENARIOS = (
         check_robot=check_octopus,
         limbed=True,
         function="hydrostat.scenarios.octopus_swim:tethered",
+        check_settings=check_arms,
         keys=(
             Key("beats", 3, "", "how many beats; the last one is measured", least=1, most=1000),
             Key("stiffness", 100.0, "", "how many times as strong arms and muscles are", least=0.01, most=1e4),
@@ -64,6 +67,7 @@ SWIMMING_SCENARIOS = (
         check_robot=check_octopus,
         limbed=True,
         function="hydrostat.scenarios.octopus_float:floating",
+        check_settings=check_arms,
         keys=(
             Key("seconds", 2.0, "s", "how long", above=0.0, most=1000.0),
             *_FLOAT_KEYS,
@@ -77,6 +81,7 @@ SWIMMING_SCENARIOS = (
         check_robot=check_octopus,
         limbed=True,
         function="hydrostat.scenarios.octopus_jet:jet",
+        check_settings=check_arms,
         keys=(
             Key("bursts", 3, "", "how many", least=1, most=100),
             Key("volume_ml", 40.0, "ml", "water in a full mantle", above=0.0, most=1e4),

@@ -1,6 +1,7 @@
 """The scenarios of chains of platforms, with their keys."""
 
 from hydrostat.robots.checks import check_platforms
+from hydrostat.scenarios.catalogue.machine_checks import check_counts, check_dynamics, check_tracking
 from hydrostat.scenarios.keys import Key, Scenario
 
 _PLATFORMS = "chains of platforms: robots with [legs]"
@@ -46,6 +47,7 @@ def _tracking(name: str, summary: str, function: str, *more: Key) -> Scenario:
         accepts=_PLATFORMS,
         check_robot=check_platforms,
         function=f"hydrostat.scenarios.track:{function}",
+        check_settings=check_tracking,
         keys=(*more, *_TRACKING_KEYS),
     )
 
@@ -70,6 +72,7 @@ PLATFORM_SCENARIOS = (
         accepts=_PLATFORMS,
         check_robot=check_platforms,
         function="hydrostat.scenarios.track_dynamics:dynamics",
+        check_settings=check_dynamics,
         keys=(
             Key("path", "ellipse", "", "one of the paper's paths",
                 options=("line", "ellipse", "sinusoid", "reach", "fetch")),
@@ -115,6 +118,7 @@ PLATFORM_SCENARIOS = (
         accepts=_PLATFORMS,
         check_robot=check_platforms,
         function="hydrostat.scenarios.track_segments:study",
+        check_settings=check_counts,
         keys=(
             Key("path", "ellipse", "", "one of the paper's paths",
                 options=("line", "ellipse", "sinusoid", "reach", "fetch")),

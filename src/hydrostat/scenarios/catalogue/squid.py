@@ -1,6 +1,7 @@
 """The scenarios of the squid, with their keys."""
 
 from hydrostat.robots.checks import check_limbs_of_arcs, check_squid
+from hydrostat.scenarios.catalogue.animal_checks import check_press, check_twin
 from hydrostat.scenarios.keys import Key, Scenario
 
 _LIMBS_OF_ARCS = "robots with limbs on a body, whose segments have the modes bend_x, bend_y and stretch"
@@ -28,6 +29,7 @@ SQUID_SCENARIOS = (
         check_robot=check_limbs_of_arcs,
         limbed=True,
         function="hydrostat.scenarios.squid_twin_dynamics:twin_dynamics",
+        check_settings=check_twin,
         keys=(
             Key("limb", "camera", "", "which limb"),
             Key("mount", "squid", "", "where the limb points: as on the robot; straight down; straight up",
@@ -63,6 +65,7 @@ SQUID_SCENARIOS = (
         check_robot=check_squid,
         limbed=True,
         function="hydrostat.scenarios.squid_reach:reach",
+        check_settings=check_press,
         keys=(
             Key("press_n", 0.1, "N", "force that the palpation arm presses with", above=0.0, most=10.0),
             Key("pretension_n", 0.5, "N", "of each of its tendons, to be let go", least=0.1, most=2.0),

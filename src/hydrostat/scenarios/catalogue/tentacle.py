@@ -1,6 +1,7 @@
 """The scenarios of wire-driven tentacles, with their keys."""
 
 from hydrostat.robots.checks import check_wire_driven
+from hydrostat.scenarios.catalogue.machine_checks import check_knots, check_tip_target, check_vibration
 from hydrostat.scenarios.keys import Key, Scenario
 
 _WIRE_DRIVEN = "arms with bend_x, bend_y segments and three or more tendons ending at each; stepper motors"
@@ -24,6 +25,7 @@ TENTACLE_SCENARIOS = (
         accepts=_WIRE_DRIVEN,
         check_robot=check_wire_driven,
         function="hydrostat.scenarios.tentacle_move:move",
+        check_settings=check_knots,
         keys=(
             Key("seconds", 6.0, "s", "duration of the move", above=0.0, most=3600.0),
             _angles("start_alpha_deg", (0.0, 60.0, -45.0), "azimuth each segment bends to, at the start"),
@@ -46,6 +48,7 @@ TENTACLE_SCENARIOS = (
         accepts=_WIRE_DRIVEN,
         check_robot=check_wire_driven,
         function="hydrostat.scenarios.tentacle_shape:shape",
+        check_settings=check_tip_target,
         keys=(
             _angles("alpha_deg", (30.0, 150.0, -80.0), "azimuths of the shape that makes pose and curve"),
             _bends("theta_deg", (50.0, 60.0, 70.0), "bends of that shape"),
@@ -79,6 +82,7 @@ TENTACLE_SCENARIOS = (
         accepts=_WIRE_DRIVEN,
         check_robot=check_wire_driven,
         function="hydrostat.scenarios.tentacle_vibration:vibration",
+        check_settings=check_vibration,
         keys=(
             Key("seconds", 6.0, "s", "duration of the move", above=0.0, most=600.0),
             Key("seconds_after", 2.0, "s", "how long it is watched after the move", above=0.0, most=600.0),

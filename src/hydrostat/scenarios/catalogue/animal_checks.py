@@ -1,0 +1,112 @@
+"""Checks of what a user gives the scenarios of octopuses, muscular arms and squids, before JAX is there."""
+
+import importlib.util
+from types import SimpleNamespace
+
+import numpy as np
+
+from hydrostat import tables
+from hydrostat.errors import InputError
+from hydrostat.robots import LimbedSpec, RobotSpec
+from hydrostat.robots.variants import detached_limb
+from hydrostat.scenarios.own_targets import arm_targets, prey_places
+
+_SETTLE = 0.3  # s, before a swing
+_TWIN_ROW = 0.01  # s, from row to row beside a twin
+
+
+def check_arms(spec: LimbedSpec, settings: SimpleNamespace) -> None:
+    """Refuse numbers of arms that the robot does not have, or that leave it none."""
+    count = len(spec.limbs)
+    for name in ("lost_arms", "failed_suckers"):
+        named = getattr(settings, name, ())
+        if any(number != int(number) or not 1 <= number <= count for number in named):
+            raise InputError(f"`{name}` must name some of the arms 1 to {count} by whole numbers; got {list(named)}")
+    lost = set(settings.lost_arms)
+    if len(lost) == count:
+        raise InputError(f"`lost_arms` must leave one of the arms 1 to {count}; got {sorted(map(int, lost))}")
+
+
+def check_forage(spec: LimbedSpec, settings: SimpleNamespace) -> None:
+    """Refuse arms that are not there, and prey out of reach."""
+    check_arms(spec, settings)
+    near, far = settings.distance_m
+    if near > far:
+        raise InputError(f"`distance_m` must be the smaller distance and then the larger; got {near:g}, {far:g}")
+    prey_places(spec, settings)
+
+
+def check_waypoints(spec: LimbedSpec, settings: SimpleNamespace) -> None:
+    """Refuse arms that are not there, and a file that holds no path to walk."""
+    check_arms(spec, settings)
+    if not settings.path_file:
+        return
+    points = tables.read_points(settings.path_file, least=2, columns=(2, 3))[:, :2]
+    gaps = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    if gaps.min() < 1e-3:
+        raise InputError(f"waypoints must be 1 mm apart at least; point {int(np.argmin(gaps)) + 2} is not")
+
+
+def check_reach_target(spec: RobotSpec, settings: SimpleNamespace) -> None:
+    """Refuse distances and times that contradict each other, and targets out of reach."""
+    if settings.near >= settings.far:
+        raise InputError(f"`near` must be below `far` = {settings.far:g}; got {settings.near:g}")
+    if settings.move_seconds >= settings.seconds:
+        raise InputError(
+            f"`move_seconds` must be below `seconds` = {settings.seconds:g} s; got {settings.move_seconds:g}"
+        )
+    arm_targets(spec, settings)
+
+
+def check_bend(spec: RobotSpec, settings: SimpleNamespace) -> None:
+    """Refuse a part of the arm that is not there."""
+    first, last, count = settings.first_segment, settings.last_segment, len(spec.segments)
+    if not first <= last:
+        raise InputError(f"`first_segment` must be at most `last_segment` = {last}; got {first}")
+    if first > count:
+        raise InputError(f"`first_segment` must be at most {count}, the number of segments; got {first}")
+
+
+def check_load(spec: RobotSpec, settings: SimpleNamespace) -> None:
+    """Refuse a place of a load that is not three numbers."""
+    del spec
+    if settings.load_at and len(settings.load_at) != 3:
+        raise InputError(f"`load_at` must be x, y, z of the load's centre; got {len(settings.load_at)} numbers")
+
+
+def check_throw(spec: RobotSpec, settings: SimpleNamespace) -> None:
+    """Refuse a throw of nothing, or one that ends before the load is let go."""
+    check_load(spec, settings)
+    if settings.load_g == 0.0:
+        raise InputError("`load_g` must be above 0 to throw something; got 0")
+    release, end = _SETTLE + settings.release_s, settings.seconds
+    if release >= end:
+        raise InputError(f"`release_s` must end {_SETTLE:g} s before `seconds` = {end:g} s; got {settings.release_s:g}")
+
+
+def check_press(spec: LimbedSpec, settings: SimpleNamespace) -> None:
+    """Refuse a force that the tendons cannot let go of."""
+    del spec
+    most = 4.0 * settings.pretension_n
+    if not most > settings.press_n:
+        rule = f"less than {most:g} N, which four tendons of `pretension_n` can let go of"
+        raise InputError(f"`press_n` must be {rule}; got {settings.press_n:g}")
+
+
+def check_twin(spec: LimbedSpec, settings: SimpleNamespace) -> None:
+    """Refuse a limb that is not there, sections and steps that do not divide it, and MuJoCo's absence."""
+    need_mujoco(spec, settings)
+    count = len(detached_limb(spec, settings.limb).segments)
+    if settings.sections % count:
+        rule = f"must be a multiple of {count}, the segments of the {settings.limb} limb"
+        raise InputError(f"`sections` {rule}; got {settings.sections}")
+    dt = 1e-3 * settings.dt_ms
+    if abs(max(1, round(_TWIN_ROW / dt)) * dt - _TWIN_ROW) > 1e-9:
+        raise InputError(f"`dt_ms` must divide a row of {1e3 * _TWIN_ROW:g} ms; got {settings.dt_ms:g} ms")
+
+
+def need_mujoco(spec: LimbedSpec, settings: SimpleNamespace) -> None:
+    """Refuse a scenario that needs MuJoCo where it is not installed."""
+    del spec, settings
+    if importlib.util.find_spec("mujoco") is None:
+        raise InputError("this scenario needs MuJoCo, which is not installed: pip install 'hydrostat[rigid]'")
