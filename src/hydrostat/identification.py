@@ -5,7 +5,7 @@ segments, each as a factor on the value of the robot's specification.
 """
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import equinox as eqx
@@ -23,7 +23,7 @@ from hydrostat.simulation import rollout
 from hydrostat.stepping import SDIRK2
 from hydrostat.system import System
 
-__all__ = ["TipFit", "TipModel", "TipRecord", "read_tip_record"]
+__all__ = ["TipFit", "TipHeights", "TipModel", "TipRecord", "read_tip_heights", "read_tip_record"]
 
 _MOST_EVALUATIONS = 60
 _LEAST_ROWS = 4
@@ -37,6 +37,15 @@ class TipRecord(NamedTuple):
     """Time from row to row [s]."""
     tip: np.ndarray
     """x and z of the tip in the world (m, 2) [m], the first row an interval after the release."""
+
+
+class TipHeights(NamedTuple):
+    """Measured heights of a tip that carries one weight after another."""
+
+    time: np.ndarray
+    """Time since the release, ascending (m,) [s]."""
+    heights: np.ndarray
+    """Heights above the clamp (m, weights) [m]; NaN where nothing was measured."""
 
 
 class TipFit(NamedTuple):
@@ -148,12 +157,8 @@ def _slopes(p, *rest):
 def read_tip_record(file: str) -> TipRecord:
     """A measured path from a CSV file with the columns time [s], x, z [m], at equal intervals from the release."""
     try:
-        with open(file, newline="", encoding="utf-8") as stream:
-            rows = [row for row in csv.reader(stream) if row]
-        values = np.array([[float(cell) for cell in row] for row in rows[1:]])
-    except OSError as error:
-        raise InputError(f"{shown(file)} could not be read: {error.strerror}") from None
-    except (ValueError, csv.Error):
+        values = np.array([[float(cell) for cell in row] for row in _cells(file)[1:]])
+    except ValueError:
         raise InputError(
             f"{shown(file)} must hold numbers below a header line time, x, z; something else is in it"
         ) from None
@@ -171,3 +176,48 @@ def read_tip_record(file: str) -> TipRecord:
     if values[-1, 0] > _LONGEST_RECORD:
         raise InputError(f"{shown(file)} must hold {_LONGEST_RECORD:g} s at most; got {values[-1, 0]:g} s")
     return TipRecord(float(gaps.mean()), values[:, 1:])
+
+
+def read_tip_heights(file: str, weights_g: Sequence[float]) -> TipHeights:
+    """Measured heights from a CSV file: time since the release [s], then a column of heights [m] for each weight.
+
+    The header of a column is the mass at the tip in grams. An empty cell is a height that was not measured.
+
+    **Arguments:** `weights_g`: masses at the tip [g], in the order of the result's columns; one that the file does not
+    hold was not measured.
+    """
+    header, *rows = _cells(file) or [[]]
+    try:
+        masses = [float(cell) for cell in header[1:]]
+        values = np.array([[float(cell) if cell.strip() else np.nan for cell in row] for row in rows])
+    except ValueError:
+        masses, values = [], np.zeros(0)
+    if not masses or values.ndim != 2 or values.shape[1] != len(header):
+        raise InputError(
+            f"{shown(file)} must hold rows of numbers below a header such as time,0,20, with masses in grams; "
+            "something else is in it"
+        )
+    unknown = [mass for mass in masses if not any(np.isclose(mass, grams) for grams in weights_g)]
+    if unknown:
+        known = ", ".join(f"{grams:g}" for grams in weights_g)
+        raise InputError(f"{shown(file)} has a column for {unknown[0]:g} g; `tip_masses_g` has {known}")
+    time = values[:, 0]
+    if not np.all(np.isfinite(time)) or time[0] < 0.0 or np.any(np.diff(time) <= 0.0) or np.any(np.isinf(values)):
+        raise InputError(f"{shown(file)} must hold finite numbers, at ascending times from the release on")
+    heights = np.full((len(time), len(weights_g)), np.nan)
+    for number, grams in enumerate(weights_g):
+        for column, mass in enumerate(masses, 1):
+            if np.isclose(mass, grams):
+                heights[:, number] = values[:, column]
+    return TipHeights(time, heights)
+
+
+def _cells(file: str) -> list[list[str]]:
+    """The rows of a CSV file that are not empty."""
+    try:
+        with open(file, newline="", encoding="utf-8") as stream:
+            return [row for row in csv.reader(stream) if row]
+    except OSError as error:
+        raise InputError(f"{shown(file)} could not be read: {error.strerror}") from None
+    except (ValueError, csv.Error):
+        raise InputError(f"{shown(file)} must hold a table of numbers as CSV; something else is in it") from None

@@ -6,7 +6,8 @@ import numpy as np
 
 from hydrostat import System
 from hydrostat.bodies import Arm
-from hydrostat.mechanics import equilibrium, planar, vibrations
+from hydrostat.identification import TipHeights, read_tip_heights
+from hydrostat.mechanics import planar, vibrations
 from hydrostat.results import Coordinate, Trajectory, Variable, accuracy, figures, panels, planar_figures
 from hydrostat.robots import RobotSpec, alterations, build_robot
 from hydrostat.scenarios.base import Outcome, Run
@@ -15,16 +16,17 @@ from hydrostat.stepping import SDIRK2
 
 _EXACT_ARCS = 40
 _TOLERANCE = 1e-7  # rad, of the stepper: far below the error of the step itself
-_ROW_SECONDS = 0.01  # between recorded rows
+_ROW_SECONDS = 0.01  # between recorded rows, at most
+_PERIOD_ROWS, _PERIOD_STEPS = 20, 50  # recorded rows and steps in a period of the fastest first vibration, at least
+_REFINEMENTS = 3  # how often the step is divided by four where the motion is too violent for it
+_LARGEST_DRIFT = 0.02  # of the energy, per second: more is said
 _STROBES = 4  # weights whose motion is drawn
 
 
 def release(run: Run) -> Outcome:
     """Release the finger with each weight, once with its friction and once without."""
-    set_, weights = run.settings, run.settings.tip_masses_g
-    dt, count = 1e-3 * set_.dt_ms, len(run.settings.tip_masses_g)
-    every = max(round(_ROW_SECONDS / dt), 1)
-    rows = -(-max(round(set_.seconds / dt), 1) // every)
+    set_, weights, count = run.settings, run.settings.tip_masses_g, len(run.settings.tip_masses_g)
+    measured = read_tip_heights(set_.measured, weights) if set_.measured else None
     specs = [alterations.bare_rod(run.robot, 1e-3 * grams) for grams in weights]
     rests = []
     with run.compiling("equilibria and vibrations"):
@@ -32,6 +34,8 @@ def release(run: Run) -> Outcome:
             rests.append(_rest(spec, set_.pull_deg))
             run.progress("equilibria and vibrations", len(rests) / count)
     held, rest_tips, frequencies = zip(*rests, strict=True)
+    dt, every, notes = _steps(run.dt, float(np.max(frequencies)))
+    rows = -(-max(round(set_.seconds / dt), 1) // every)
     systems = [System(build_robot(spec)) for spec in (*specs, *map(alterations.without_damping, specs))]
     starts = [system.rest(one.q[:2]) for system, one in zip(systems, 2 * held, strict=True)]
     stepper = SDIRK2(tolerance=_TOLERANCE)
@@ -42,7 +46,13 @@ def release(run: Run) -> Outcome:
 
     blocks = []
     with run.timed(), _recorder(run, rows + 1) as recorder:
-        for block in side_by_side(simulations, starts, rows):
+
+        def refined(time: float, step: float) -> None:
+            notes.append(
+                f"from {time:.3g} s on the step is {1e3 * step:.3g} ms: the motion is too violent for a longer"
+            )
+
+        for block in side_by_side(simulations, starts, rows, _REFINEMENTS, refined):
             tips, energies = (np.stack(y, 1) for y in zip(*map(_observed, block), strict=True))
             q = np.stack([part.q for part in block[:count]], 1)
             blocks.append((block[0].time, q, tips[:, :count], energies))
@@ -65,19 +75,49 @@ def release(run: Run) -> Outcome:
         "pull_force_n": [one.force for one in held],
         "energy_drift": float(np.max(drifts)) / float(time[-1]),
     }
+    if measured is not None:
+        metrics["measured_rms_mm"] = [_deviation(measured, i, time, paths[i, :, 1]) for i in range(count)]
+    if metrics["energy_drift"] > _LARGEST_DRIFT:
+        drift = 100.0 * metrics["energy_drift"]
+        notes.append(
+            f"without friction the energy drifts by {drift:.2g} % per second; a smaller `dt_ms` keeps it better"
+        )
     title = f"finger-release: {run.robot.name}"
     shown = [planar_figures.ShownArm(f"{i + 1}: {w:g} g", arm, q[:, i], 1e-3 * w) for i, w in enumerate(weights)]
     words = "the finger is unstable where it hangs: a negative frequency is imaginary"
     unstable = [grams for grams, f1 in zip(weights, frequencies, strict=True) if min(f1) <= 0.0]
     return Outcome(
         metrics,
-        figure=lambda path: _draw(path, arm, metrics, time, q, paths, drifts, title),
+        figure=lambda path: _draw(path, arm, metrics, time, q, paths, drifts, measured, title),
         replay=lambda path: planar_figures.replay_side_by_side(path, time, shown, title),
         sim_seconds=len(simulations) * rows * every * dt,
         dt=dt,
         steps=len(simulations) * rows * every,
-        notes=[f"with {grams:g} g at its tip {words}" for grams in unstable],
+        notes=[*notes, *(f"with {grams:g} g at its tip {words}" for grams in unstable)],
     )
+
+
+def _steps(dt: float, frequency: float) -> tuple[float, int, list[str]]:
+    """The step [s], the number of steps from row to row, and a note where the step is smaller than the given one.
+
+    **Arguments:** `dt`: the given step; `frequency`: of the fastest first vibration [Hz], which must be resolved.
+    """
+    longest = 1.0 / (_PERIOD_STEPS * max(frequency, 1e-6))
+    notes = []
+    if dt > longest:
+        dt = longest
+        words = f"the first vibration of {frequency:.3g} Hz needs {_PERIOD_STEPS} steps a period"
+        notes.append(f"the step is {1e3 * dt:.3g} ms, and not `dt_ms`: {words}")
+    between = min(_ROW_SECONDS, _PERIOD_STEPS * longest / _PERIOD_ROWS)
+    return dt, max(round(between / dt), 1), notes
+
+
+def _deviation(measured: TipHeights, number: int, time: np.ndarray, heights: np.ndarray) -> float | None:
+    """The root mean square of measured less simulated heights of one weight [mm]; None where none was measured."""
+    known = np.isfinite(measured.heights[:, number]) & (measured.time <= time[-1])
+    if not np.any(known):
+        return None
+    return 1e3 * accuracy.rms(measured.heights[known, number] - np.interp(measured.time[known], time, heights))
 
 
 def _rest(spec: RobotSpec, pull_deg: float) -> tuple[planar.HeldTip, np.ndarray, list[float]]:
@@ -86,7 +126,7 @@ def _rest(spec: RobotSpec, pull_deg: float) -> tuple[planar.HeldTip, np.ndarray,
     # In arrays of one size, so that one function is compiled for all.
     robots = [alterations.padded_chain(spec, arcs, _EXACT_ARCS) for arcs in (2, _EXACT_ARCS)]
     for robot in robots:
-        q = np.asarray(equilibrium(robot, load_steps=planar.LOAD_STEPS).q)
+        q = planar.rest(robot)
         tips.append(planar.tip_in_plane(robot.arm, q))
         frequencies.append(float(vibrations(robot, q).frequencies[0]))
     return planar.hold_tip(robots[0], pull_deg), np.stack(tips), frequencies
@@ -121,7 +161,7 @@ def _recorder(run: Run, total: int):
     return run.recorder(variables, total, attributes=attributes, coordinates=coordinates)
 
 
-def _draw(path: Path, arm: Arm, metrics: dict, time, q, tips, drifts, title: str) -> None:
+def _draw(path: Path, arm: Arm, metrics: dict, time, q, tips, drifts, measured: TipHeights | None, title: str) -> None:
     """The finger up to its first turning point, the height of the tip, the frequencies, and the drift of energy."""
     weights = metrics["tip_masses_g"]
     shown = min(len(weights), _STROBES)
@@ -135,9 +175,13 @@ def _draw(path: Path, arm: Arm, metrics: dict, time, q, tips, drifts, title: str
     names = [f"{grams:g} g" for grams in weights]
     heights = figure.add_subplot(grid[1, :6])
     curves = dict(zip(names, 1e3 * tips[..., 1], strict=True))
-    panels.draw_curves(heights, time, curves, "height of the tip (dotted: at rest)", "[mm]")
+    words = f"height of the tip (dotted: at rest{'' if measured is None else '; dots: measured'})"
+    panels.draw_curves(heights, time, curves, words, "[mm]")
     for i, sag in enumerate(metrics["tip_sag_mm"]):
-        heights.axhline(-sag, color=figures.COLORS[i % len(figures.COLORS)], linewidth=0.8, linestyle=":")
+        color = figures.COLORS[i % len(figures.COLORS)]
+        heights.axhline(-sag, color=color, linewidth=0.8, linestyle=":")
+        if measured is not None:
+            heights.plot(measured.time, 1e3 * measured.heights[:, i], ".", color=color, markersize=4)
     keys = {"two arcs": "f1_hz", f"{_EXACT_ARCS} arcs": "f1_exact_hz", "two arcs, in the motion": "f1_observed_hz"}
     found = {name: np.array(metrics[key], float) for name, key in keys.items()}
     cell, styles = figure.add_subplot(grid[1, 6:9]), ("o-", "s--", "x")

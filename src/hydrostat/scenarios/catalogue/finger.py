@@ -26,7 +26,10 @@ FINGER_SCENARIOS = (
             Key("pull_deg", 20.0, "deg", "where the tip is held before: angle above the clamp's axis, seen from "
                 "the clamp", least=-85.0, most=85.0),
             Key("seconds", 4.0, "s", "how long it is watched", above=0.0, most=3600.0),
-            Key("dt_ms", 2.0, "ms", "time step", above=0.0, most=1000.0),
+            Key("dt_ms", 2.0, "ms", "time step; smaller where the first vibration or a violent motion needs it",
+                above=0.0, most=1000.0),
+            Key("measured", "", "", "a CSV file with the time since the release [s] and, in a column for each weight "
+                "whose header is its mass [g], measured heights of the tip above the clamp [m]; empty for none"),
         ),
     ),
     Scenario(
