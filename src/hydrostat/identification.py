@@ -84,9 +84,10 @@ class TipModel:
         """x and z of the tip (m, 2) [m]."""
         return np.asarray(_path(jnp.asarray(p), *self._arguments))
 
-    def slopes(self, p) -> np.ndarray:
-        """The derivative of `path` by the two logarithms (m, 2, 2)."""
-        return np.asarray(_slopes(jnp.asarray(p), *self._arguments))
+    def path_and_slopes(self, p) -> tuple[np.ndarray, np.ndarray]:
+        """`path`, and its derivative by the two logarithms (m, 2, 2)."""
+        path, slopes = _path_and_slopes(jnp.asarray(p), *self._arguments)
+        return np.asarray(path), np.asarray(slopes)
 
     def coordinates(self, p) -> np.ndarray:
         """The coordinates of the arm (m, n, k)."""
@@ -99,16 +100,24 @@ class TipModel:
         """
         history: list[np.ndarray] = []
 
+        latest: dict[str, np.ndarray] = {}
+
         def residual(p):
             history.append(np.exp(p))
             if on_evaluation is not None:
                 on_evaluation(len(history))
-            return (self.path(p) - record.tip).ravel()
+            path, slopes = self.path_and_slopes(p)
+            latest.update(p=np.array(p), slopes=slopes.reshape(-1, 2))
+            return (path - record.tip).ravel()
+
+        def jacobian(p):
+            same = np.array_equal(p, latest["p"])
+            return latest["slopes"] if same else self.path_and_slopes(p)[1].reshape(-1, 2)
 
         found = least_squares(
             residual,
             np.log(guess),
-            jac=lambda p: self.slopes(p).reshape(-1, 2),  # type: ignore[arg-type]
+            jac=jacobian,  # type: ignore[arg-type]
             x_scale="jac",
             loss="linear",
             max_nfev=_MOST_EVALUATIONS,
@@ -121,7 +130,20 @@ class TipModel:
         spread = deviation * np.sqrt(np.diag(np.linalg.pinv(found.jac.T @ found.jac)))
         if np.any(np.abs(found.jac).max(0) == 0.0) or not np.all(spread < 1.0):
             raise UnsolvedError("the fit ran off to where the record tells nothing any more; start from a nearer guess")
-        return TipFit(np.exp(found.x), spread, self.path(found.x), np.array(history))
+        return TipFit(np.exp(found.x), spread, self.path_and_slopes(found.x)[0], np.array(history))
+
+    def bias(self, factors, reference: "TipModel") -> np.ndarray:
+        """The error of both factors that comes from this model, relative: what is found less what is true.
+
+        To first order: the change of the logarithms with which this model follows the path that a better one has with
+        the same factors. A record of the true arm that was fitted with this model has this error, and the fit's own
+        standard errors do not know of it.
+
+        **Arguments:** `factors`: as fitted; `reference`: a model of the same record with more arcs and smaller steps.
+        """
+        p = np.log(factors)
+        path, slopes = self.path_and_slopes(p)
+        return np.linalg.pinv(slopes.reshape(-1, 2)) @ (reference.path(p) - path).ravel()
 
 
 def _coordinates(p, robot: Robot, friction: Float[Array, "n k"], start, dt: float, rows: int, steps: int):
@@ -150,8 +172,13 @@ _coordinates_jit = quick_jit(_coordinates)
 
 
 @quick_jit
-def _slopes(p, *rest):
-    return jax.jacfwd(_tips)(p, *rest)
+def _path_and_slopes(p, *rest):
+    def both(p):
+        path = _tips(p, *rest)
+        return path, path
+
+    slopes, path = jax.jacfwd(both, has_aux=True)(p)
+    return path, slopes
 
 
 def read_tip_record(file: str) -> TipRecord:

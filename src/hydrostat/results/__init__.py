@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         rows,
     )
     from hydrostat.results.configurations import along_bends, along_configurations, replay_with_tendons, tendon_lines
-    from hydrostat.results.contacts import ShapeContact, shape_contacts
+    from hydrostat.results.contacts import BallContact, ShapeContact, ball_contact, shape_contacts
     from hydrostat.results.deliveries import Delivery, gaps_to_arms
     from hydrostat.results.digest import BALANCE, Digest
     from hydrostat.results.equilibria import load_path, mode_swing
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BALANCE",
+    "BallContact",
     "BendWave",
     "Coordinate",
     "Delivery",
@@ -60,6 +61,7 @@ __all__ = [
     "along_bends",
     "along_configurations",
     "analysis",
+    "ball_contact",
     "bend_wave",
     "body_tubes",
     "check_metrics",
@@ -107,6 +109,7 @@ _LATER = {
     "Digest": "digest",
     "ObstacleContact": "obstacle_rows",
     "PlatformMotion": "platform_rows",
+    "BallContact": "contacts",
     "ShapeContact": "contacts",
     "TipTracking": "tip_tracking",
     "Trajectory": "trajectory",
@@ -125,6 +128,7 @@ _LATER = {
     "platform_motion": "platform_rows",
     "replay_scene": "replaying",
     "replay_with_tendons": "configurations",
+    "ball_contact": "contacts",
     "shape_contacts": "contacts",
     "target_tracking": "tip_tracking",
     "tendon_lines": "configurations",

@@ -4,13 +4,15 @@ In Dehghani's paper the contact point is prescribed, where the two arcs meet. He
 places of contact follow from the motion.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 
-from hydrostat import System
+from hydrostat import State, System
 from hydrostat.control import ScheduledTension, SmoothSchedule
-from hydrostat.errors import InputError
+from hydrostat.errors import DivergedError, InputError
 from hydrostat.results import (
     ObstacleContact,
     Trajectory,
@@ -24,13 +26,15 @@ from hydrostat.results import (
 )
 from hydrostat.robots import alterations, build_robot
 from hydrostat.scenarios.base import Outcome, Run
-from hydrostat.simulation import Simulation
+from hydrostat.simulation import Simulation, compile_pieces, side_by_side
 from hydrostat.surroundings import Capsule, ContactLaw, Obstacles
 
 _ROW_SECONDS = 0.01
 _TOUCH = 1e-3  # N: contact forces below this do not count
 _TIP_SHARE = 0.12  # of the finger's length: contact there is the tip's, the rest is the middle's
 _SETTLE_SECONDS = 0.5  # after the second grasp
+_OVERLAP = 1e-6  # m: less is a touch
+_REFINEMENTS = 3  # how often the step is divided by four where the contact is too stiff for it
 _DRAWN_RADIUS = 0.004  # m, at least, so that the finger can be seen in the replay
 _HALF_WIDTH = 0.05  # m, of the object along its axis, assumed; it does not matter to a planar finger
 
@@ -46,8 +50,10 @@ def grasp(run: Run) -> Outcome:
     dt = 1e-3 * set_.dt_ms
     every = max(round(_ROW_SECONDS / dt), 1)
     simulation = Simulation(system, controller, dt, every=every)
+    rows, rest = simulation.rows(seconds), system.rest()
     with run.compiling():
-        trial = simulation.compile(seconds)[:1]
+        _check_apart(system, set_)
+        trial = compile_pieces(simulation, rest, rows)[:1]
         _ = trial.tip, trial.derived(obstacle_contact)
 
     shape, places = system.robot.one.stiffness.shape, contact_fractions(system.robot)
@@ -59,14 +65,20 @@ def grasp(run: Run) -> Outcome:
         Variable("object_shift", ("axis",), (3,), "m", "of the object from where it was"),
     ]
     attributes = {"scenario": "finger-grasp", "robot": run.robot.name}
-    with run.timed(), run.recorder(variables, simulation.rows(seconds) + 1, attributes=attributes) as recorder:
+    notes: list[str] = []
 
-        def record(part: Trajectory) -> None:
+    def refined(time: float, step: float) -> None:
+        notes.append(f"from {time:.3g} s on the step is {1e3 * step:.3g} ms: the contact is too stiff for a longer one")
+
+    parts: list[Trajectory] = []
+    with run.timed(), run.recorder(variables, rows + 1, attributes=attributes) as recorder:
+        for part in _advanced(simulation, rest, rows, refined, set_.friction):
             touch = part.derived(obstacle_contact)
             forces = {"contact_force": touch.on_nodes, "object_force": touch.on_obstacles[:, 0]}
             recorder.append(part.time, strain=part.q, tip=part.tip, object_shift=touch.shift, **forces)
-
-        motion = simulation(seconds, on_rows=record, on_progress=lambda done: run.progress("grasping", done))
+            parts.append(part)
+            run.progress("grasping", (recorder.rows - 1) / rows)
+    motion = Trajectory.joined(parts)
     touch = motion.derived(obstacle_contact)
     title = f"finger-grasp: {run.robot.name}"
     moments = (0.0, 0.5 * close, set_.hold_until, set_.hold_until + 0.5 * travel, motion.time[-1])
@@ -77,7 +89,31 @@ def grasp(run: Run) -> Outcome:
         sim_seconds=seconds,
         dt=dt,
         steps=round(seconds / dt),
+        notes=notes,
     )
+
+
+def _advanced(simulation: Simulation, rest: State, rows: int, refined, friction: float) -> Iterator[Trajectory]:
+    """The motion, piece after piece, in smaller steps where the contact is too stiff."""
+    try:
+        for (part,) in side_by_side([simulation], [rest], rows, _REFINEMENTS, refined):
+            yield part
+    except DivergedError as error:
+        raise DivergedError(
+            f"{error}; with `friction` = {friction:g} the finger may be jammed on the object: take less of it, less "
+            "`contact_stiffness`, or a slower pull"
+        ) from None
+
+
+def _check_apart(system: System, set_: SimpleNamespace) -> None:
+    """Refuse an object that overlaps the finger where it starts."""
+    depth = float(Trajectory.of_states(system, system.rest()).derived(obstacle_contact).penetration[0])
+    if depth > _OVERLAP:
+        x, z = set_.object_position
+        raise InputError(
+            f"the object must not overlap the finger at the start; at `object_position` = [{x:g}, {z:g}] m with "
+            f"`object_radius` = {set_.object_radius:g} m it does by {1e3 * depth:.3g} mm"
+        )
 
 
 def _grasping(run: Run) -> tuple[System, ScheduledTension, np.ndarray]:
