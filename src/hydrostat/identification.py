@@ -183,8 +183,9 @@ def _path_and_slopes(p, *rest):
 
 def read_tip_record(file: str) -> TipRecord:
     """A measured path from a CSV file with the columns time [s], x, z [m], at equal intervals from the release."""
+    rows = _cells(file)[1:]
     try:
-        values = np.array([[float(cell) for cell in row] for row in _cells(file)[1:]])
+        values = np.array([[float(cell) for cell in row] for row in rows])
     except ValueError:
         raise InputError(
             f"{shown(file)} must hold numbers below a header line time, x, z; something else is in it"
@@ -247,4 +248,6 @@ def _cells(file: str) -> list[list[str]]:
     except OSError as error:
         raise InputError(f"{shown(file)} could not be read: {error.strerror}") from None
     except (ValueError, csv.Error):
-        raise InputError(f"{shown(file)} must hold a table of numbers as CSV; something else is in it") from None
+        raise InputError(
+            f"{shown(file)} must hold numbers below a header line, as CSV; something else is in it"
+        ) from None

@@ -1,6 +1,7 @@
 """finger-hand: fingers pinch a free ball on a support, which is then withdrawn: the ball is held, slips, or drops."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import equinox as eqx
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from hydrostat import System
 from hydrostat.control import ScheduledTension, SmoothSchedule
 from hydrostat.errors import InputError
-from hydrostat.results import BallContact, Trajectory, Variable, ball_contact, drawing, figures, panels
+from hydrostat.results import BallContact, Trajectory, Variable, ball_contact, drawing, figures, panels, planar_figures
 from hydrostat.robots import alterations, hand
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.simulation import Simulation, compile_pieces, side_by_side
@@ -80,7 +81,7 @@ def hold(run: Run) -> Outcome:
     title = f"finger-hand: {set_.fingers} fingers and a ball of {set_.mass_g:g} g, friction {set_.friction:g}"
     return Outcome(
         metrics,
-        figure=lambda path: _draw(path, motion, touch, rows[0], set_.fingers, title),
+        figure=lambda path: _draw(path, motion, touch, rows[0], set_, title),
         replay=lambda path: motion.replay(path, title, min_radius=_DRAWN_RADIUS),
         sim_seconds=float(motion.time[-1]),
         dt=run.dt,
@@ -141,13 +142,14 @@ def _metrics(run: Run, motion: Trajectory, touch: BallContact, withdrawn: int) -
     }
 
 
-def _draw(path: Path, motion: Trajectory, touch: BallContact, withdrawn: int, fingers: int, title: str) -> None:
+def _draw(path: Path, motion: Trajectory, touch: BallContact, gone: int, set_: SimpleNamespace, title: str) -> None:
     """The hand at some moments with the forces on the ball, its height, and how hard each finger presses."""
     figure, grid = panels.new_panels(title, 2, 4, (13.5, 7.5), height_ratios=[1.3, 1.0])
+    radius_mm, fingers = set_.ball_radius_mm, set_.fingers
     time, ball = np.asarray(motion.time), 1e3 * np.asarray(motion.objects)[:, 0]
-    sunk = np.flatnonzero(ball[withdrawn, 2] - ball[withdrawn:, 2] > 15.0)
-    leaving = withdrawn + int(sunk[0]) if len(sunk) else (withdrawn + len(time)) // 2
-    moments = [0, withdrawn, leaving, len(time) - 1]
+    sunk = np.flatnonzero(ball[gone, 2] - ball[gone:, 2] > 15.0)
+    leaving = gone + int(sunk[0]) if len(sunk) else (gone + len(time)) // 2
+    moments = [0, gone, leaving, len(time) - 1]
     scene = drawing.Scene.of(motion, moments)
     largest = max(float(np.max(np.linalg.norm(np.asarray(touch.force), axis=-1))), _TOUCH)
     for column, row in enumerate(moments):
@@ -158,18 +160,22 @@ def _draw(path: Path, motion: Trajectory, touch: BallContact, withdrawn: int, fi
                 # Forces on the ball, drawn from outside to where they act.
                 start = place - 25.0 * force / largest
                 axes.annotate("", place[[0, 2]], start[[0, 2]], arrowprops={"arrowstyle": "->", "color": "#c1121f"})
-        when = "support withdrawn" if row == withdrawn else ""
+        if row < gone:
+            axes.axhline(float(ball[0, 2]) - radius_mm, color=planar_figures.INK, linewidth=2.0)
+        when = "support withdrawn" if row == gone else ""
         panels.label_view(axes, drawing.FRONT, f"{time[row]:.2f} s {when}")
         low, high = min(float(ball[row, 2]), float(ball[0, 2])), 10.0
         size = 1.3 * float(np.ptp([low, high]))
         axes.set(xlim=(-0.5 * size, 0.5 * size), ylim=(low - 0.25 * size, high))
     cell = figure.add_subplot(grid[1, :2])
-    panels.draw_curves(cell, time, {"ball": ball[:, 2]}, "height of the ball (dashed: support withdrawn)", "[mm]")
-    panels.draw_level(cell, float(time[withdrawn]), upright=True)
+    height = {"ball": ball[:, 2] - ball[gone, 2]}
+    words = "height of the ball above where it is when the support is withdrawn (dashed)"
+    panels.draw_curves(cell, time, height, words, "[mm]", legend=False)
+    panels.draw_level(cell, float(time[gone]), upright=True)
     each = np.split(np.asarray(touch.pressure), fingers, axis=1)
     curves = {f"finger {number}": p.sum(-1) for number, p in enumerate(each, 1)}
     cell = figure.add_subplot(grid[1, 2:])
     styles = ("-", "--", ":", "-.")
     panels.draw_curves(cell, time, curves, "pressure of each finger on the ball", "[N]", styles=styles)
-    panels.draw_level(cell, float(time[withdrawn]), upright=True)
+    panels.draw_level(cell, float(time[gone]), upright=True)
     figures.save(figure, path)
