@@ -80,7 +80,8 @@ def release(run: Run) -> Outcome:
     if metrics["energy_drift"] > _LARGEST_DRIFT:
         drift = 100.0 * metrics["energy_drift"]
         notes.append(
-            f"without friction the energy drifts by {drift:.2g} % per second; a smaller `dt_ms` keeps it better"
+            f"without friction the energy drifts by {drift:.2g} % per second, so do not trust the motion: "
+            "take a smaller `dt_ms`, or lighter weights"
         )
     title = f"finger-release: {run.robot.name}"
     shown = [planar_figures.ShownArm(f"{i + 1}: {w:g} g", arm, q[:, i], 1e-3 * w) for i, w in enumerate(weights)]
