@@ -20,6 +20,7 @@ from hydrostat.scenarios.base import Outcome, Run
 _FINER_PIECES, _FINER_STEPS = 2.5, 2  # pieces and steps of the finer model, for one of the model that is fitted
 _LEAST_FINER = 20  # pieces of each arc in the finer model, at least
 _LEAST_PICTURES = 4
+_LARGEST_BIAS = 0.01  # of Young's modulus: more is said
 _EXPECTED_EVALUATIONS = 12  # of a fit, for the progress bar
 
 
@@ -72,6 +73,10 @@ def identify(run: Run) -> Outcome:
         "residual_rms_mm": 1e3 * accuracy.rms(fit.path - record.tip),
         "evaluations": evaluations,
     }
+    notes = []
+    if abs(bias[0]) > _LARGEST_BIAS:
+        words = "the fitted model has too few arcs, or too long steps, for this record"
+        notes.append(f"{words}: Young's modulus is about {100.0 * bias[0]:.2g} % off; take more `pieces`")
     title = f"finger-identify: {run.robot.name}"
 
     def replay(path: Path) -> None:
@@ -83,6 +88,7 @@ def identify(run: Run) -> Outcome:
         metrics,
         figure=lambda path: _draw(path, times, record, fit, "true" if known else "robot's", title),
         replay=replay,
+        notes=notes,
         sim_seconds=count * interval * evaluations,
         dt=interval / steps,
         steps=count * steps * evaluations,
