@@ -219,7 +219,7 @@ def read_tip_heights(file: str, weights_g: Sequence[float]) -> TipHeights:
         masses = [float(cell) for cell in header[1:]]
         values = np.array([[float(cell) if cell.strip() else np.nan for cell in row] for row in rows])
     except ValueError:
-        masses, values = [], np.zeros(0)
+        masses, values = [], np.zeros((0, 0))
     if not masses or values.ndim != 2 or values.shape[1] != len(header):
         raise InputError(
             f"{shown(file)} must hold rows of numbers below a header such as time,0,20, with masses in grams; "

@@ -93,7 +93,7 @@ def _draw(path: Path, motion: Trajectory, forces: np.ndarray, theta: np.ndarray,
     cell = figure.add_subplot(grid[0, 1])
     angles = {f"arc {i + 1}": np.rad2deg(theta[:, i]) for i in range(2)}
     panels.draw_curves(cell, time, angles, "angles of the arcs, positive downwards", "[deg]")
-    for i in range(2) if rest is not None else ():
-        level = float(np.rad2deg(planar.arc_angles(arm, rest)[i]))
-        cell.axhline(level, color=figures.COLORS[i], linewidth=0.8, linestyle=":")
+    if rest is not None:
+        for level, color in zip(np.rad2deg(planar.arc_angles(arm, rest)), figures.COLORS, strict=False):
+            cell.axhline(float(level), color=color, linewidth=0.8, linestyle=":")
     figures.save(figure, path)

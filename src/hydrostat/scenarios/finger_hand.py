@@ -3,7 +3,6 @@
 from pathlib import Path
 from types import SimpleNamespace
 
-import equinox as eqx
 import numpy as np
 
 from hydrostat import System
@@ -37,11 +36,8 @@ def hold(run: Run) -> Outcome:
             f"`support_until` must not be before the fingers have closed at {set_.close_seconds:g} s; "
             f"got {set_.support_until:g}"
         )
-    supported = _system(run)
-    # The support goes: the same ground, where a ball that drops ends.
-    withdrawn = eqx.tree_at(
-        lambda system: system.surroundings[1].height, supported, supported.surroundings[1].height - set_.drop
-    )
+    # When the support goes, the ground is where a ball that drops ends.
+    supported, withdrawn = _system(run, 0.0), _system(run, set_.drop)
     below = np.array(alterations.tendons_at(run.robot, 0.0))
     schedule = SmoothSchedule([0.0], [set_.close_seconds], [set_.tension_n * below])
     controller, every = ScheduledTension(schedule, set_.fingers), run.steps_per_row(_ROW_SECONDS)
@@ -90,8 +86,8 @@ def hold(run: Run) -> Outcome:
     )
 
 
-def _system(run: Run) -> System:
-    """The hand with the ball on its support."""
+def _system(run: Run, lower: float) -> System:
+    """The hand with the ball and the ground, some metres lower than where the ball starts."""
     set_ = run.settings
     spec = alterations.with_size(run.robot, set_.arc_length, 1e-3 * set_.rod_radius_mm).cut(set_.pieces)
     radius = 1e-3 * set_.ball_radius_mm
@@ -106,7 +102,7 @@ def _system(run: Run) -> System:
     ball = Ball(radius, 1e-3 * set_.mass_g, (0.0, 0.0, -set_.grip_height), law=law)
     # Deep enough in the support to rest there from the start on.
     sunk = 1e-3 * set_.mass_g * _GRAVITY / set_.contact_stiffness + 0.5 * float(law.onset)
-    return System(robot, [ball, Ground(height=sunk - set_.grip_height - radius, law=law, soft=False)])
+    return System(robot, [ball, Ground(height=sunk - set_.grip_height - radius - lower, law=law, soft=False)])
 
 
 def _joined(system: System, parts: list[Trajectory]) -> Trajectory:
