@@ -58,9 +58,10 @@ def test_a_soft_finger_hangs_as_the_papers_formulas_say():
     area, second_moment = np.pi * 1e-6, np.pi / 4 * 1e-12
     model = FingerFormulas([0.3, 0.3], 6450.0 * area, young * second_moment, tip_mass=mass)
     found = planar.arc_angles(robot.arm, planar.rest(robot))
-    # The paper's X is up. Three Gauss points are wrong by 1e-7 of the weight's moment on an arc of a radian.
+    # The paper's X is up. Three Gauss points are wrong by 1e-7 of the weight's moment on an arc of a radian, and the
+    # error is of sixth order in the angle, here 2 rad; the tip's weight holds the arcs stiffer than that moment.
     expected = model.static_equilibrium(FingerLoads((-9.81, 0.0)), guess=found)
-    assert found == pytest.approx(np.asarray(expected), abs=1e-6)
+    assert found == pytest.approx(np.asarray(expected), abs=1e-7 * 2.0**6)
 
 
 @pytest.mark.slow
