@@ -96,3 +96,27 @@ def test_points_along_the_rod():
     chords = np.hypot(np.diff(x), np.diff(z))
     turn = np.diff(angle)
     assert chords == pytest.approx(0.01 * (1 - turn**2 / 24), rel=1e-7)
+
+
+@pytest.mark.parametrize("grams", [300.0, 1000.0, 10_000.0])
+def test_a_heavy_weight_bends_the_rod_at_its_clamp_alone(grams):
+    # Without its own weight, the rod that ends straight down has M^2 / (2 E I) = N at the clamp, by the first integral
+    # of the elastica, less what is left of the layer of sqrt(E I / N) at the tip; a rod that is long beside it.
+    light = replace(finger(tip_mass=1e-3 * grams), material=MaterialSpec(60e9, 0.3, 1e-3))
+    rod, stiffness, force = sag(light), 60e9 * math.pi / 4 * 1e-12, 9.81e-3 * grams
+    layer = math.sqrt(stiffness / force)
+    angle, _, along = rod.tip
+    left = math.pi / 2 - angle
+    # 4 arctan(tan(pi / 8) exp(-s / layer)) of the endless rod, which a free end doubles, less squares of it;
+    # 1e-11 is what the integration leaves.
+    decay = math.exp(-0.6 / layer)
+    assert left == pytest.approx(8.0 * math.tan(math.pi / 8) * decay, rel=10.0 * decay**2 + 1e-6, abs=1e-11)
+    # The rod itself weighs 2e-9 kg.
+    moment = math.sqrt(2.0 * stiffness * force * math.sin(angle))
+    assert rod.base_moment == pytest.approx(moment, rel=1e-8)
+    # The moment of the weight about the clamp is the same.
+    assert rod.base_moment == pytest.approx(force * along, rel=1e-8)
+    assert rod.at(np.linspace(0.0, 0.6, 7))[-1] == pytest.approx(rod.tip, abs=1e-11)
+    # It hangs: a stable rod, whose weight swings about as a pendulum does.
+    swing = math.sqrt(9.81 / 0.6) / (2.0 * math.pi)
+    assert swing < rod.first_frequency() < 1.3 * swing

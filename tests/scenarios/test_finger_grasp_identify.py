@@ -5,9 +5,10 @@ from dataclasses import replace
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from finger_formulas import FingerFormulas, FingerLoads
 
 import hydrostat
-from hydrostat.errors import InputError, UnsolvedError
+from hydrostat.errors import DivergedError, InputError, UnsolvedError
 from hydrostat.identification import read_tip_record
 from hydrostat.mechanics import kinematics
 from hydrostat.robots.build import build_robot
@@ -103,9 +104,103 @@ def test_nothing_to_grasp(tmp_path):
     assert all(metrics[name] == 0.0 for name in zeros)
 
 
+def test_a_bent_finger_that_is_in_the_object_is_refused(tmp_path):
+    bent = robot_file(tmp_path, finger(preshape_deg=(60.0, 60.0)))
+    with pytest.raises(InputError, match="must not overlap the finger at the start") as caught:
+        run_scenario("finger-grasp", bent, GRASP, out=tmp_path, figures=False)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.slow
+def test_a_jammed_finger_says_so(tmp_path):
+    with pytest.raises(DivergedError, match="may be jammed on the object") as caught:
+        run_scenario("finger-grasp", settings={"friction": 2.0}, out=tmp_path, figures=False)
+    assert "\n" not in str(caught.value)
+
+
+# --- A hand that holds a free ball
+
+HOLDS = {"hold_seconds": 0.5, "nodes": 12, "pieces": 1}
+
+
+@pytest.fixture(scope="module")
+def holding(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("hand")
+
+    def run(friction):
+        settings = {**HOLDS, "friction": friction}
+        return run_scenario("finger-hand", settings=settings, out=folder, figures=False)
+
+    return run
+
+
+@pytest.mark.slow
+def test_a_hand_holds_a_ball_and_drops_it_with_half_the_friction_it_needs(holding):
+    report = holding(0.4)
+    held = report["metrics"]
+    assert held["held"]
+    # Friction and what the normals carry are the weight of 200 g.
+    assert held["holding_force_n"] == pytest.approx(0.2 * 9.81, rel=1e-3)
+    left, right = held["pinch_force_n"]
+    assert left == pytest.approx(right, rel=1e-9)
+    # The law of friction creeps at v r / sqrt(1 - r^2) under the share r of what it can carry.
+    share = held["friction_needed"] / 0.4
+    assert held["creep_mm_s"] == pytest.approx(0.2 * share / np.sqrt(1.0 - share**2), rel=0.1)
+    data = hydrostat.load(report["files"]["folder"])
+    assert data.attrs["complete"]
+    assert len(data["time"]) == 151
+    assert np.abs(data["ball"].values[:, :2]).max() < 1e-9
+
+    dropped = holding(0.5 * held["friction_needed"])["metrics"]
+    assert not dropped["held"]
+    assert 0.0 < dropped["lost_s"] < 0.5
+    assert dropped["holding_force_n"] == 0.0
+    # It ends on the ground, 0.3 m below.
+    assert dropped["sinks_mm"] == pytest.approx(300.0, abs=50.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dt_ms", [1.0, 0.5])
+def test_the_friction_needed_divides_holding_from_slipping(dt_ms, tmp_path):
+    def run(friction, **more):
+        settings = {"dt_ms": dt_ms, "friction": friction, **more}
+        return run_scenario("finger-hand", settings=settings, out=tmp_path, figures=False)["metrics"]
+
+    needed = run(0.4)["friction_needed"]
+    assert run(1.1 * needed)["held"]
+    assert not run(0.9 * needed)["held"]
+    three = run(0.4, fingers=3)
+    assert three["held"]
+    assert three["friction_needed"] < needed
+
+
+# --- The paper's contact, a given force
+
+
+def test_given_forces_lead_to_the_equilibrium_of_the_papers_equations(tmp_path):
+    # So much friction that it has come to rest.
+    spec = finger(friction=5e-3)
+    settings = {"contact_force_n": [0.3, 1.0], "tip_force_n": [-0.2, 0.1], "tension_n": [20.0, 5.0]}
+    report = run_scenario("finger-force", robot_file(tmp_path, spec), settings, out=tmp_path, figures=False)
+    metrics = report["metrics"]
+    assert metrics["tip_from_rest_mm"] < 0.5
+    # The paper's X, Y are the world's z, x. Its closed formulas share nothing with the mechanics.
+    radius, material = spec.segments[0].radius[0], spec.material
+    area, second_moment = np.pi * radius**2, np.pi * radius**4 / 4
+    model = FingerFormulas(
+        [0.3, 0.3], material.density * area, material.youngs_modulus * second_moment, tendon_offset=0.010
+    )
+    loads = FingerLoads((-9.81, 0.0), contact_force=(1.0, 0.3), tip_force=(0.1, -0.2), tensions=(20.0, 5.0))
+    expected = np.rad2deg(model.static_equilibrium(loads, guess=jnp.deg2rad(jnp.array(metrics["theta_deg"]))))
+    # Three Gauss points are wrong by 1e-7 of the weight's moment.
+    assert metrics["theta_rest_deg"] == pytest.approx(expected, abs=1e-4)
+    assert metrics["theta_deg"] == pytest.approx(expected, abs=0.2)
+
+
 # --- Identification
 
-SHORT = {"seconds": 1.0}
+# Derivatives through a motion take tens of seconds to compile: what needs them is slow.
+SHORT = {"seconds": 1.0, "pieces": 6}
 
 
 @pytest.fixture(scope="module")
@@ -114,23 +209,27 @@ def identified(tmp_path_factory):
     return [run_scenario("finger-identify", settings=SHORT, seed=seed, out=folder, figures=False) for seed in (0, 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_identify_finds_what_made_the_record(identified, seed):
     metrics = identified[seed]["metrics"]
     assert len(metrics["relative_error_percent"]) == 2
-    assert all(0.0 < error <= 1.0 for error in metrics["relative_error_percent"])
+    # From the record of a chain of 40 arcs.
+    assert 0.0 < metrics["relative_error_percent"][0] <= 1.0
+    assert 0.0 < metrics["relative_error_percent"][1] <= 2.0
     # Noise of 0.5 mm on 200 numbers, known to 1 / sqrt(400) of itself: 5 %, three times.
     assert metrics["residual_rms_mm"] == pytest.approx(0.5, rel=0.15)
-    # Within three standard errors, and what a step of 2 ms is off by: (w dt)^2 / 12 with the first mode's 16 rad/s and
-    # the second's 160, at most 1 % of it in the path.
-    for error, spread in zip(metrics["relative_error_percent"], metrics["standard_error_percent"], strict=True):
-        assert error < 3.0 * spread + 0.03
+    # The bias of the fitted model, and three standard errors about it; the bias is known to first order.
+    parts = zip(*(metrics[f"{name}_percent"] for name in ("relative_error", "standard_error", "bias")), strict=True)
+    for error, spread, bias in parts:
+        assert abs(error - abs(bias)) < 3.0 * spread + 0.1 * abs(bias)
     data = hydrostat.load(identified[seed]["files"]["folder"])
     assert data.attrs["complete"]
     left = data["recorded"].values - data["fitted"].values
     assert 1e3 * np.sqrt(np.mean(left**2)) == pytest.approx(metrics["residual_rms_mm"], rel=1e-9)
 
 
+@pytest.mark.slow
 def test_seeds_differ(identified):
     assert identified[0]["metrics"]["youngs_modulus_gpa"] != identified[1]["metrics"]["youngs_modulus_gpa"]
 
@@ -143,8 +242,9 @@ def record_of(report, file, interval=0.01):
     return str(file)
 
 
+@pytest.mark.slow
 def test_a_record_from_a_file_gives_the_same_numbers(identified, tmp_path):
-    settings = {"record": record_of(identified[1], tmp_path / "tip.csv")}
+    settings = {"pieces": 6, "record": record_of(identified[1], tmp_path / "tip.csv")}
     metrics = run_scenario("finger-identify", settings=settings, out=tmp_path, figures=False)["metrics"]
     assert metrics["relative_error_percent"] is None
     known = identified[1]["metrics"]
@@ -153,6 +253,7 @@ def test_a_record_from_a_file_gives_the_same_numbers(identified, tmp_path):
         assert metrics[name] == pytest.approx(known[name], rel=1e-6)
 
 
+@pytest.mark.slow
 def test_a_fit_that_runs_away_is_not_called_found(identified, tmp_path):
     settings = {**SHORT, "guess_youngs_modulus": 0.01, "guess_friction": 1000.0}
     with pytest.raises(UnsolvedError, match="start from a nearer guess") as caught:
@@ -217,6 +318,11 @@ REFUSED = [
     ("finger-grasp", {"object_radius": 0.0}, "`object_radius` must be a finite number above 0"),
     ("finger-grasp", {"object_position": [0.1]}, "`object_position` must be a list of 2 numbers"),
     ("finger-grasp", {"hold_until": float("nan")}, "`hold_until` must be a finite number"),
+    ("finger-grasp", {"object_radius": 0.12}, "must not overlap the finger at the start; .* by 20.9 mm"),
+    ("finger-hand", {"nodes": 25}, "`nodes` must be a multiple of `pieces`, 3; got 25"),
+    ("finger-hand", {"grip_height": 0.12}, "`grip_height` must be within the fingers, above 0 and below 0.12 m"),
+    ("finger-hand", {"support_until": 0.2}, "`support_until` must not be before the fingers have closed at 0.5 s"),
+    ("finger-hand", {"fingers": 1}, "`fingers` must be a whole number from 2"),
     ("finger-identify", {"rate_hz": 0.1}, "must hold 4 to 100000 pictures"),
     ("finger-identify", {"rate_hz": 0.0}, "`rate_hz` must be a finite number above 0"),
     ("finger-identify", {"release_deg": [1.0, 2.0, 3.0]}, "`release_deg` must be a list of 2 numbers"),

@@ -115,7 +115,8 @@ def test_a_users_rod(capsys, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_run_that_diverges_keeps_its_rows(capsys, tmp_path, monkeypatch):
+@pytest.mark.parametrize("once", [True, False])
+def test_a_run_that_diverges_goes_on_with_smaller_steps_and_keeps_its_rows(once, capsys, tmp_path, monkeypatch):
     whole = Run.__call__
     calls = []
 
@@ -123,7 +124,8 @@ def test_a_run_that_diverges_keeps_its_rows(capsys, tmp_path, monkeypatch):
         calls.append(self)
         got = []
         rows = whole(self, seconds, *args, on_rows=got.append, **options)
-        if len(calls) == 4:  # the second weight's finger without friction, in the first piece
+        # The second weight's finger without friction, in the first piece: only there, or also with each smaller step.
+        if len(calls) == 4 or (not once and len(calls) % 4 == 0):
             on_rows(got[0])
             on_rows(rows[1:30])
             raise DivergedError("the simulation diverged after 0.3 s at dt = 0.002 s, in segment 1; no advice")
@@ -133,11 +135,15 @@ def test_a_run_that_diverges_keeps_its_rows(capsys, tmp_path, monkeypatch):
 
     monkeypatch.setattr(Run, "__call__", failing)
     keys = ["--set", "tip_masses_g=[0, 20]", "--set", "seconds=2", "--no-figures", "--out", str(tmp_path)]
-    assert main(["run", "finger-release", *keys]) == 3
-    assert "diverged after 0.3 s" in capsys.readouterr().err
+    assert main(["run", "finger-release", *keys]) == (0 if once else 3)
+    said = capsys.readouterr()
+    assert ("from 0.29 s on the step is 0.5 ms" in said.out + said.err) == once
+    assert ("diverged after 0.3 s" in said.err) != once
     data = hydrostat.load(tmp_path / "finger-release")
-    assert not data.attrs["complete"]
-    assert len(data["time"]) == 30
+    assert data.attrs["complete"] == once
+    # 30 rows, and 29 with each of three smaller steps.
+    assert len(data["time"]) == (201 if once else 30 + 3 * 29)
+    np.testing.assert_allclose(np.diff(data["time"].values), 0.01, atol=1e-9)
     assert np.all(np.isfinite(data["tip"].values))
 
 

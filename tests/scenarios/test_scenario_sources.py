@@ -15,13 +15,16 @@ SHARED = {
     "hydrostat.scenarios.any_robot": None,
     "hydrostat.scenarios.arm": None,
     "hydrostat.scenarios.arm_loads": None,
+    "hydrostat.scenarios.finger_grasp_results": None,
+    "hydrostat.scenarios.finger_hand_results": None,
+    "hydrostat.scenarios.finger_release_results": None,
     "hydrostat.scenarios.octopus": None,
     "hydrostat.scenarios.own_targets": None,
     "hydrostat.scenarios.squid_reach_plan": None,
     "hydrostat.scenarios.track_authors": None,
 }
-"""What scenarios may take from their own package: how a run is told what to do, and the set-up that a family shares;
-None for all names that do not begin with an underscore."""
+"""What scenarios may take from their own package: how a run is told what to do, the set-up that a family shares, and
+metrics and figures in files of their own; None for all names that do not begin with an underscore."""
 MACHINERY = {"__init__", "base", "keys", "own_targets", "progress", "resuming", "runner", "work"}
 """Files that run scenarios and are none themselves: they must be short, and may import what they need; so may those of
 the catalogue, which are read before JAX is imported."""

@@ -17,7 +17,7 @@ from hydrostat.control.paths import PAPER_PATHS, SPIRAL, Curve, curve_through, d
 from hydrostat.control.platforms import Platforms, milliseconds_per_tick, tracking_law
 from hydrostat.control.profiles import Profile, minimum_jerk, scurve, trapezoid
 from hydrostat.control.resolved_rate import Law, Obstacle, Posture, clearances
-from hydrostat.control.schedules import ScheduledTension, SmoothSchedule
+from hydrostat.control.schedules import ScheduledLoad, ScheduledTension, SmoothSchedule
 from hydrostat.control.shapes import CurveFit, PoseFit, configuration, fit_curve, fit_pose, space_curve
 from hydrostat.control.target_switching import TargetRun, TargetTracker
 from hydrostat.control.targets import distance_left, targets_before
@@ -68,6 +68,7 @@ __all__ = [
     "Profile",
     "Ramp",
     "Recipe",
+    "ScheduledLoad",
     "ScheduledTension",
     "SmoothSchedule",
     "TargetRun",

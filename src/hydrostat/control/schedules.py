@@ -50,9 +50,11 @@ class _Tension(eqx.Module):
     """The control at a time."""
 
     schedule: SmoothSchedule
+    arms: int | None = eqx.field(static=True)
 
     def __call__(self, time) -> Control:
-        return Control(tension=self.schedule(time))
+        tension = self.schedule(time)
+        return Control(tension=tension if self.arms is None else jnp.broadcast_to(tension, (self.arms, *tension.shape)))
 
 
 class ScheduledTension(Controller):
@@ -60,14 +62,46 @@ class ScheduledTension(Controller):
 
     schedule: SmoothSchedule
     """Tension of each tendon over time [N]."""
+    arms: int | None = eqx.field(static=True, default=None)
+    """Number of equal arms that all get these tensions; None for a single arm."""
 
     def attach(self, system: System, dt: float) -> "ScheduledTension":
         """The same; refused in a sentence where the system has another number of tendons."""
         del dt
-        system.check(Control(tension=self.schedule(0.0)))
+        system.check(_Tension(self.schedule, self.arms)(0.0))
         return self
 
     def __call__(self, time, observation, memory):
         """The schedule as a function of time."""
         del time, observation
-        return _Tension(self.schedule), memory
+        return _Tension(self.schedule, self.arms), memory
+
+
+class _Load(eqx.Module):
+    """The control at a time."""
+
+    tension: SmoothSchedule
+    load: SmoothSchedule
+
+    def __call__(self, time) -> Control:
+        return Control(tension=self.tension(time), load=self.load(time).reshape(-1, 6))
+
+
+class ScheduledLoad(Controller):
+    """Dead loads on a single arm, and tensions of its tendons, that follow schedules, within steps as well."""
+
+    tension: SmoothSchedule
+    """Tension of each tendon over time [N]."""
+    load: SmoothSchedule
+    """Moments [N m] and forces [N] over time, of all places for loads one after another, six numbers for each."""
+
+    def attach(self, system: System, dt: float) -> "ScheduledLoad":
+        """The same; refused in a sentence where the system has another number of tendons or of places for loads."""
+        del dt
+        system.check(_Load(self.tension, self.load)(0.0))
+        return self
+
+    def __call__(self, time, observation, memory):
+        """The schedules as a function of time."""
+        del time, observation
+        return _Load(self.tension, self.load), memory

@@ -6,6 +6,7 @@ finger that is clamped horizontally, along it and up.
 
 from typing import NamedTuple
 
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from scipy.optimize import root_scalar
@@ -14,12 +15,13 @@ from hydrostat.bodies import Arm
 from hydrostat.compiling import quick_jit
 from hydrostat.errors import InputError, UnsolvedError
 from hydrostat.mechanics import kinematics
-from hydrostat.mechanics.robot import Robot, no_inputs
+from hydrostat.mechanics.robot import Inputs, Robot, no_inputs
 from hydrostat.mechanics.statics import equilibrium
 from hydrostat.segments import StrainSegment
 
-LOAD_STEPS = 4
-"""Equal parts in which weight and force grow while an equilibrium is solved for."""
+_LOAD_STEPS = 4  # parts of weight and force to begin with, while an equilibrium is solved for
+_LARGEST_TURN = 0.7  # rad, by which any place of the arm may turn with one more part of weight and force
+_LEAST_SHARE = 1e-6  # of weight and force: where no smaller part of them has an equilibrium, it ends
 _ANGLE_TOLERANCE = 1e-3  # deg
 _DOUBLINGS = 20  # of the force, until the angle is passed
 
@@ -55,6 +57,34 @@ def arc_angles(arm: Arm, q: np.ndarray) -> np.ndarray:
     return (q[..., 0] + np.asarray(segments.rest_strain)[:, 1]) * np.asarray(segments.length)
 
 
+def rest(robot: Robot, inputs: Inputs | None = None) -> np.ndarray:
+    """The coordinates of an arm at rest (n, k) under its weight and the forces of the inputs.
+
+    Both grow from nothing in parts, each solved for from the equilibrium before it. A part is halved where none is
+    found, or where the arm would turn by much: so the branch of equilibria is followed that starts at the unloaded arm.
+    """
+    inputs = no_inputs(robot) if inputs is None else inputs
+    scale = np.asarray(robot.arm.segments.scale)[:, None]
+    share, step, q = 0.0, 1.0 / _LOAD_STEPS, np.asarray(robot.one.rest)
+    while share < 1.0:
+        # Of parts that make up the whole but for rounding, the last one is the whole.
+        trial = 1.0 if share + step > 1.0 - _LEAST_SHARE else share + step
+        part = eqx.tree_at(lambda robot: robot.gravity, robot, trial * robot.gravity)
+        try:
+            found = np.asarray(equilibrium(part, inputs._replace(force=trial * jnp.asarray(inputs.force)), q).q)
+            turn = np.max(np.abs(np.cumsum(scale * (found - q), 0)))
+        except UnsolvedError:
+            found, turn = q, np.inf
+        if turn <= _LARGEST_TURN:
+            q, share, step = found, trial, 2.0 * step
+        elif (step := 0.5 * (trial - share)) < _LEAST_SHARE:
+            raise UnsolvedError(
+                f"the arm has an equilibrium up to {100.0 * share:.3g} % of its weight and loads only; "
+                "take lighter ones, or a stiffer arm"
+            )
+    return q
+
+
 class HeldTip(NamedTuple):
     """An arm at rest whose tip is held by a force."""
 
@@ -73,25 +103,25 @@ def hold_tip(robot: Robot, degrees: float) -> HeldTip:
     """
     up = -np.asarray(robot.arm.T_world_base.rotation)[:, 0]
 
-    def rest(force: float):
+    def held(force: float):
         inputs = no_inputs(robot)._replace(force=jnp.asarray([[0.0, 0.0, 0.0, *(force * up)]]))
-        q = equilibrium(robot, inputs, load_steps=LOAD_STEPS).q
+        q = rest(robot, inputs)
         along, above = tip_in_plane(robot.arm, q)
-        return np.asarray(q), np.rad2deg(np.arctan2(above, along))
+        return q, np.rad2deg(np.arctan2(above, along))
 
     def angle_error(force: float) -> float:
-        return rest(force)[1] - degrees
+        return held(force)[1] - degrees
 
     # From the free arm on, a growing force until the angle is passed.
     arm = robot.one
     mass = float(jnp.sum(arm.inertia[..., 3]) + jnp.sum(arm.lump_inertia[:, 3]))
     weight = mass * float(np.linalg.norm(np.asarray(robot.gravity)))
     bending = float(arm.stiffness[0, 0] / robot.arm.segments.length[0] / robot.arm.length**2)
-    near, far = 0.0, np.copysign(weight + bending, degrees - rest(0.0)[1])
+    near, far = 0.0, np.copysign(weight + bending, degrees - held(0.0)[1])
     for _ in range(_DOUBLINGS):
         if angle_error(far) * far > 0.0:
             force = float(root_scalar(angle_error, bracket=(near, far), xtol=1e-10 * abs(far), rtol=1e-10).root)
-            q, angle = rest(force)
+            q, angle = held(force)
             if abs(angle - degrees) > _ANGLE_TOLERANCE:
                 break  # A soft arm snaps through this angle.
             return HeldTip(q, force)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
     from hydrostat.results.authors_rows import authors_tracking
     from hydrostat.results.configurations import along_bends, along_configurations, replay_with_tendons, tendon_lines
-    from hydrostat.results.contacts import ShapeContact, shape_contacts
+    from hydrostat.results.contacts import BallContact, ShapeContact, ball_contact, shape_contacts
     from hydrostat.results.deliveries import Delivery, gaps_to_arms
     from hydrostat.results.digest import BALANCE, Digest
     from hydrostat.results.equilibria import load_path, mode_swing
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BALANCE",
+    "BallContact",
     "BendWave",
     "Coordinate",
     "Delivery",
@@ -62,6 +63,7 @@ __all__ = [
     "along_configurations",
     "analysis",
     "authors_tracking",
+    "ball_contact",
     "bend_wave",
     "body_tubes",
     "check_metrics",
@@ -109,6 +111,7 @@ _LATER = {
     "Digest": "digest",
     "ObstacleContact": "obstacle_rows",
     "PlatformMotion": "platform_rows",
+    "BallContact": "contacts",
     "ShapeContact": "contacts",
     "TipTracking": "tip_tracking",
     "Trajectory": "trajectory",
@@ -128,6 +131,7 @@ _LATER = {
     "platform_motion": "platform_rows",
     "replay_scene": "replaying",
     "replay_with_tendons": "configurations",
+    "ball_contact": "contacts",
     "shape_contacts": "contacts",
     "target_tracking": "tip_tracking",
     "tendon_lines": "configurations",

@@ -1,4 +1,4 @@
-"""Contact of arms with each of the obstacles around them, as a row function of trajectories."""
+"""Contact of arms with the obstacles around them and with a free ball, as row functions of trajectories."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from hydrostat.errors import InputError
 from hydrostat.lie import small
 from hydrostat.mechanics.state import nodes_of
 from hydrostat.results.rows import Row
-from hydrostat.surroundings import Obstacles, contact_with_shapes
+from hydrostat.surroundings import Ball, Obstacles, Sphere, contact_with_shapes
 from hydrostat.system import System
 
 
@@ -36,3 +36,37 @@ def shape_contacts(system: System, row: Row) -> ShapeContact:
     force = jnp.stack([small.norm(touch.force) for touch in each])
     depth = jnp.stack([touch.penetration for touch in each]) / nodes.radius
     return ShapeContact(nodes.position, nodes.radius, force, depth)
+
+
+class BallContact(NamedTuple):
+    """Contact of all arms with the first free ball."""
+
+    place: Float[Array, "nodes 3"]
+    """Points of the arms that are nearest to the ball [m], node after node, arm after arm."""
+    normal: Float[Array, "nodes 3"]
+    """Unit vectors from the nodes into the ball."""
+    pressure: Float[Array, " nodes"]
+    """Force of each node on the ball along its normal [N]."""
+    force: Float[Array, "nodes 3"]
+    """Whole force of each node on the ball, friction included, in world axes [N]."""
+    depth: Float[Array, ""]
+    """The deepest penetration [m]; 0 where nothing touches."""
+
+
+def ball_contact(system: System, row: Row) -> BallContact:
+    """Contact with the first free ball, for `Trajectory.derived`: where and how hard each contact node touches it."""
+    ball = system.part(Ball)
+    if ball is None:
+        raise InputError("`ball_contact` needs a system with a `Ball`; it has none")
+    nodes, at = nodes_of(system.robot, row.state.robot), system.part_state(row.state, Ball).ball
+    touch, _ = contact_with_shapes(ball.law, nodes, [Sphere(at.position, ball.radius, at.velocity, at.spin)])
+    inward = at.position - nodes.position
+    normal = inward / jnp.maximum(small.norm(inward), 1e-12)[:, None]
+    force = -touch.force
+    return BallContact(
+        place=nodes.position + nodes.radius[:, None] * normal,
+        normal=normal,
+        pressure=small.dot(force, normal),
+        force=force,
+        depth=jnp.max(touch.penetration),
+    )

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from hydrostat.mechanics.robot import Robot
     from hydrostat.robots import alterations
     from hydrostat.robots.elastica import Sag, sag
+    from hydrostat.robots.grippers import hand
 
 __all__ = [
     "MODES",
@@ -54,6 +55,7 @@ __all__ = [
     "find_robot",
     "finger",
     "format_robot",
+    "hand",
     "limb_on_body",
     "load",
     "muscle_count",
@@ -78,7 +80,7 @@ __all__ = [
     "wire_variants",
 ]
 
-_LATER = {"Sag": "elastica", "sag": "elastica"}
+_LATER = {"Sag": "elastica", "hand": "grippers", "sag": "elastica"}
 
 
 def __getattr__(name: str):

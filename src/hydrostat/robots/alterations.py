@@ -18,6 +18,12 @@ def bare_rod(spec: RobotSpec, tip_mass: float = 0.0) -> RobotSpec:
     return replace(spec, tendons=(), motor=None, masses=(*carried, MassSpec(1.0, tip_mass)))
 
 
+def with_size(spec: RobotSpec, length: float, radius: float) -> RobotSpec:
+    """The robot with another length and radius of every segment [m], cylindrical; its tendons stay where they are."""
+    sized = [replace(segment, length=length, radius=(radius, radius)) for segment in spec.segments]
+    return replace(spec, segments=tuple(sized))
+
+
 def without_damping(spec: RobotSpec) -> RobotSpec:
     """The robot without friction in its segments and without viscosity of its material."""
     return with_damping_time(without_friction(spec), 0.0)

@@ -1,4 +1,4 @@
-"""The exact rod: the planar, inextensible elastica of a specification, by shooting.
+"""The exact rod: the planar, inextensible elastica of a specification, by multiple shooting.
 
 An independent truth for chains of arcs, which shares nothing with the mechanics but the specification. In the plane of
 bending, with x across the clamp and z along it, the rod's tangent is (sin t, cos t). What lies beyond s pulls there
@@ -6,7 +6,10 @@ with the force N and the moment M, and
 
     t' = k + M / EI,   M' = N_z sin t - N_x cos t,   x' = sin t,   z' = cos t,
 
-with the unloaded curvature k: t, x and z vanish at the clamp, M at the tip. A vibration u(s) cos(w t) about this shape
+with the unloaded curvature k: t, x and z vanish at the clamp, M at the tip. Small deviations grow along the rod as
+exp(s / sqrt(EI / N)), so that under a heavy weight no moment at the clamp is precise enough to reach the tip; the rod
+is therefore cut into stretches that are short by this measure, and what they start from is solved for together. A
+vibration u(s) cos(w t) about this shape
 adds the inertia of the moving rod; its frequencies are those at which three independent vibrations that start at the
 clamp can be combined to one whose tip is free.
 
@@ -16,8 +19,8 @@ Nothing here needs JAX.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import NamedTuple
+from itertools import groupby, pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.integrate import solve_ivp
@@ -28,9 +31,13 @@ from hydrostat.geometry import frustum_volume
 from hydrostat.robots.spec import RobotSpec
 
 _STANDARD_GRAVITY = (0.0, 0.0, -9.81)  # m/s^2, as that of the mechanics
-_LOAD_STEPS = 8
-_NEWTON_STEPS = 50
+_FIRST_SHARE = 1.0 / 8.0  # of the load, to start with
+_LEAST_SHARE = 1e-9  # of the load: where smaller parts of it are not solved for either, nothing is
+_NEWTON_STEPS = 12
+_LARGEST_TURN = 0.5  # rad, by which any place may turn with one more part of the load
+_GROWTH = 1.5  # logarithm of the growth of small deviations along one stretch
 _SCAN = 1.12  # ratio of the frequencies at which the first one is searched for
+_HIGHEST = 20.0  # over the frequencies of a beam and of a pendulum: where the search for the first one ends
 _FINE = {"method": "DOP853", "rtol": 1e-12, "atol": 1e-14}
 _COARSE = {"method": "DOP853", "rtol": 1e-7, "atol": 1e-12}
 
@@ -41,8 +48,8 @@ class Stretch(NamedTuple):
     start: float
     """Distance of the begin from the clamp [m]."""
     end: float
-    stiffness: Callable[[float], float]
-    """Bending stiffness EI at a place [N m^2]."""
+    stiffness: Callable[[Any], Any]
+    """Bending stiffness EI at a place, or at several [N m^2]."""
     line_density: Callable[[float], float]
     """Mass per length at a place [kg/m]."""
     rotary_density: Callable[[float], float]
@@ -53,8 +60,8 @@ class Stretch(NamedTuple):
     """Mass of the lumps at the end [kg]."""
     inertia: float
     """Moment of inertia of the lumps at the end [kg m^2]."""
-    beyond: Callable[[float], float]
-    """Mass from a place to the tip, lumps at the end included [kg]."""
+    beyond: Callable[[Any], Any]
+    """Mass from a place, or from several, to the tip, lumps at the end included [kg]."""
 
 
 @dataclass(frozen=True)
@@ -64,24 +71,31 @@ class Sag:
     rod: tuple[Stretch, ...]
     gravity: tuple[float, float]
     """Gravity along x and z of the plane [m/s^2]."""
-    base_moment: float
-    """Moment at the clamp [N m]."""
+    starts: np.ndarray
+    """Angle [rad], moment [N m], x and z [m] where each stretch starts, (stretches, 4)."""
+
+    @property
+    def base_moment(self) -> float:
+        """Moment at the clamp [N m]."""
+        return float(self.starts[0, 1])
 
     def at(self, distances: np.ndarray) -> np.ndarray:
         """The angle [rad], x and z [m] at ascending distances from the clamp, (m, 3)."""
         stations = np.asarray(distances, float)
-        rows, state = [], np.array([0.0, self.base_moment, 0.0, 0.0])
-        for part in self.rod:
+        rows = []
+        for part, state in zip(self.rod, self.starts, strict=True):
             last = part is self.rod[-1]
             inside = stations[(stations >= part.start) & ((stations <= part.end) if last else (stations < part.end))]
-            marks = np.union1d(inside, part.end)
-            found = solve_ivp(
-                lambda s, y, part=part: self._rates(part, s, y), (part.start, part.end), state, t_eval=marks, **_FINE
-            ).y
-            rows.append(found[:, np.searchsorted(marks, inside)])
-            state = found[:, -1]
-        angle, _, x, z = np.concatenate(rows, 1)
-        return np.stack([angle, x, z], -1)
+            if len(inside):
+                found = solve_ivp(
+                    lambda s, y, part=part: self._rates(part, s, y),
+                    (part.start, part.end),
+                    state,
+                    t_eval=inside,
+                    **_FINE,
+                ).y
+                rows.append(found[[0, 2, 3]])
+        return np.concatenate(rows, 1).T
 
     @property
     def tip(self) -> np.ndarray:
@@ -98,18 +112,21 @@ class Sag:
     def first_frequency(self) -> float:
         """The lowest frequency of small vibrations about the rod at rest [Hz]."""
         length, mass = self.rod[-1].end, self.rod[0].beyond(0.0)
-        low = 0.05 * math.sqrt(self.rod[0].stiffness(0.0) / (mass * length**3))
-        before = self._misfit(low, _COARSE)
-        for _ in range(60):
-            high = _SCAN * low
+        beam = math.sqrt(self.rod[0].stiffness(0.0) / (mass * length**3))
+        highest = _HIGHEST * max(beam, math.sqrt(math.hypot(*self.gravity) / length))
+        # Without a vibration the determinant is that of the stiffness, which is positive where the rod is stable.
+        low, high, before = 0.0, 0.05 * beam, self._misfit(0.0, _COARSE)
+        if before <= 0.0:
+            raise UnsolvedError("the exact rod is unstable where it rests, and has no first frequency")
+        while low < highest:
             after = self._misfit(high, _COARSE)
             if before * after < 0.0:
                 found = root_scalar(
-                    lambda omega: self._misfit(omega, _FINE), bracket=(low, high), xtol=1e-11 * low, rtol=1e-11
+                    lambda omega: self._misfit(omega, _FINE), bracket=(low, high), xtol=1e-11 * high, rtol=1e-11
                 )
                 return float(found.root) / (2.0 * math.pi)
-            low, before = high, after
-        raise UnsolvedError("the rod has no vibration near its first bending frequency; is its equilibrium unstable?")
+            low, high, before = high, _SCAN * high, after
+        raise UnsolvedError("the exact rod has no vibration near the first frequencies of a beam and a pendulum")
 
     def _misfit(self, omega: float, precision: dict) -> float:
         """A determinant that vanishes at the frequencies.
@@ -121,8 +138,8 @@ class Sag:
         square = omega * omega
         modes = np.zeros((6, 3))
         modes[[1, 4, 5], [0, 1, 2]] = 1.0
-        state = np.concatenate([[0.0, self.base_moment], modes.ravel()])
-        for part in self.rod:
+        scale = np.repeat(self._units(), 3).reshape(6, 3)
+        for part, start in zip(self.rod, self.starts, strict=True):
 
             def rates(s, y, part=part):
                 angle, moment = y[0], y[1]
@@ -139,70 +156,142 @@ class Sag:
                 rates[14:17], rates[17:20] = -inertia * u, -inertia * w
                 return rates
 
+            state = np.concatenate([start[:2], (scale * modes).ravel()])
             state = solve_ivp(rates, (part.start, part.end), state, **precision).y[:, -1]
             p, m, u, w, f, h = state[2:].reshape(6, 3)  # views: the jumps go into the state
             m -= square * part.inertia * p
             f -= square * part.mass * u
             h -= square * part.mass * w
-        return float(np.linalg.det(state[2:].reshape(6, 3)[[1, 4, 5]]))
+            # Orthogonal again, with the same orientation: else all three would grow into one.
+            modes, triangle = np.linalg.qr(state[2:].reshape(6, 3) / scale)
+            modes *= np.where(np.diag(triangle) < 0.0, -1.0, 1.0)
+        return float(np.linalg.det(modes[[1, 4, 5]]))
+
+    def _units(self) -> list[float]:
+        """Units of turn, moment, displacements and forces of a vibration: those of a slender beam."""
+        length, stiffness = self.rod[-1].end, self.rod[0].stiffness(0.0)
+        moment, force = stiffness / length, stiffness / length**2
+        return [1.0, moment, length, length, force, force]
 
 
 def sag(spec: RobotSpec, gravity: tuple[float, ...] = _STANDARD_GRAVITY) -> Sag:
     """The rod of a planar specification, at rest under its weight and that of the masses it carries.
 
-    The load grows in steps from nothing; in each, Newton's method finds the moment at the clamp for which the tip has
-    none. Gravity across the plane of bending does nothing.
+    The load grows from nothing, in parts that are halved where Newton's method does not converge or where the rod turns
+    by much, so that the branch of equilibria that starts at the unloaded rod is followed. Gravity across the plane of
+    bending does nothing.
 
     **Arguments:** `gravity`: in the world [m/s^2].
     """
-    rod = _stretches(spec)
     across, along = _plane(spec)
     in_plane = (float(np.dot(gravity, across)), float(np.dot(gravity, along)))
-    moment = 0.0
-    for step in range(1, _LOAD_STEPS + 1):
-        share = step / _LOAD_STEPS
-        trial = (share * in_plane[0], share * in_plane[1])
-        precision = _FINE if step == _LOAD_STEPS else _COARSE
-        moment = _base_moment(rod, trial, moment * step / max(step - 1, 1), precision)
-    return Sag(rod, in_plane, moment)
+    rod = _short_stretches(_stretches(spec), math.hypot(*in_plane))
+    # Without a load there is no moment, and the angles are those of the preshape.
+    turns = [part.curvature * (part.end - part.start) for part in rod]
+    nodes = np.zeros((len(rod) + 1, 2))
+    nodes[1:, 0] = np.cumsum(turns)
+    share, step, precision = 0.0, _FIRST_SHARE, _COARSE
+    while share < 1.0 or precision is _COARSE:
+        precision = _FINE if share == 1.0 else _COARSE
+        trial = min(share + step, 1.0)
+        found = _solved(rod, (trial * in_plane[0], trial * in_plane[1]), nodes, precision)
+        if found is not None:
+            nodes, share, step = found, trial, 2.0 * step
+        elif step < _LEAST_SHARE or precision is _FINE:
+            raise UnsolvedError(
+                f"the shape of the exact rod was found up to {100.0 * share:.3g} % of its load only; "
+                "try a lighter weight or a stiffer rod"
+            )
+        else:
+            step = 0.5 * min(step, 1.0 - share)
+    starts = np.zeros((len(rod), 4))
+    starts[:, :2] = nodes[:-1]
+    for i, part in enumerate(rod[:-1]):
+        there = Sag((part,), in_plane, starts[i : i + 1]).tip
+        starts[i + 1, 2:] = there[1:]
+    return Sag(rod, in_plane, starts)
 
 
-def _base_moment(rod, gravity, moment: float, precision: dict) -> float:
-    """The moment at the clamp [N m], from a guess."""
-    scale = rod[0].stiffness(0.0) / rod[-1].end
-    best, enough = math.inf, (1e-13 if precision is _FINE else 1e-6) * scale
-    for _ in range(_NEWTON_STEPS):
-        missing, slope = _tip_moment(rod, gravity, moment, precision)
-        change = -missing / slope
-        # Beyond a turn of the whole rod by some radians the linear picture does not hold.
-        change = max(-scale, min(scale, change))
-        moment += change
-        # Near the end only the integration's noise is left: stop when it no longer shrinks.
-        if abs(change) <= enough or (abs(change) >= best and best <= 1e4 * enough):
-            return moment
-        best = min(best, abs(change))
-    raise UnsolvedError("the exact rod's shape was not found by shooting; its load may be too large for its stiffness")
-
-
-def _tip_moment(rod, gravity, moment: float, precision: dict) -> tuple[float, float]:
-    """The moment at the tip for one at the clamp, and its derivative."""
-    g_x, g_z = gravity
-    state = np.array([0.0, moment, 0.0, 1.0])
+def _short_stretches(rod: tuple[Stretch, ...], gravity: float) -> tuple[Stretch, ...]:
+    """The stretches, cut such that small deviations grow along each by a factor of exp(_GROWTH) at most."""
+    short = []
     for part in rod:
+        weight = gravity * part.beyond(part.start)
+        rate = math.sqrt(weight / min(part.stiffness(part.start), part.stiffness(part.end)))
+        count = max(1, math.ceil(rate * (part.end - part.start) / _GROWTH))
+        cuts = np.linspace(part.start, part.end, count + 1).tolist()
+        for number, (start, end) in enumerate(pairwise(cuts), 1):
+            lump = (part.mass, part.inertia) if number == count else (0.0, 0.0)
+            short.append(part._replace(start=start, end=end, mass=lump[0], inertia=lump[1]))
+    return tuple(short)
 
-        def rates(s, y, part=part):
-            angle, moment, angle_change, moment_change = y
-            sine, cosine, beyond = math.sin(angle), math.cos(angle), part.beyond(s)
-            stiffness = part.stiffness(s)
-            return [
-                part.curvature + moment / stiffness,
+
+def _solved(rod, gravity, nodes: np.ndarray, precision: dict) -> np.ndarray | None:
+    """Angle and moment at both ends of all stretches (stretches + 1, 2), by Newton's method; None if not found.
+
+    **Arguments:** `nodes`: the same, to start from.
+    """
+    count, first = len(rod), nodes
+    units = np.array([1.0, rod[0].stiffness(0.0) / rod[-1].end])
+    enough = 1e-12 if precision is _FINE else 1e-6
+    best = math.inf
+    for _ in range(_NEWTON_STEPS):
+        # A stretch ends where the next one starts; no angle at the clamp, no moment at the tip.
+        missing, slope = np.zeros(2 * count + 2), np.zeros((2 * count + 2, 2 * count + 2))
+        missing[[0, -1]] = nodes[0, 0], nodes[-1, 1] / units[1]
+        slope[0, 0] = slope[-1, -1] = 1.0
+        ends, changes = _ends(rod, gravity, nodes[:-1], precision)
+        missing[1:-1] = ((ends - nodes[1:]) / units).ravel()
+        for i in range(count):
+            here = slice(2 * i + 1, 2 * i + 3)
+            slope[here, 2 * i : 2 * i + 2] = changes[i] * units / units[:, None]
+            slope[here, 2 * i + 2 : 2 * i + 4] = -np.eye(2)
+        step = np.linalg.solve(slope, -missing).reshape(-1, 2)
+        nodes = nodes + step * units
+        size = float(np.max(np.abs(step)))
+        if not np.isfinite(size) or np.max(np.abs(nodes[:, 0] - first[:, 0])) > _LARGEST_TURN:
+            return None
+        # Near the end only the integration's noise is left: stop when it no longer shrinks.
+        if size <= enough or (size >= best and best <= 1e4 * enough):
+            return nodes
+        best = min(best, size)
+    return None
+
+
+def _ends(rod, gravity, starts: np.ndarray, precision: dict) -> tuple[np.ndarray, np.ndarray]:
+    """Angle and moment at the ends of all stretches (n, 2), and their derivatives by those at their starts (n, 2, 2).
+
+    **Arguments:** `starts`: angle and moment there (n, 2).
+    """
+    g_x, g_z = gravity
+    ends, changes = [], []
+    # The stretches that were one before they were cut are integrated side by side.
+    for _, group in groupby(zip(rod, starts, strict=True), key=lambda pair: id(pair[0].beyond)):
+        parts, own = zip(*group, strict=True)
+        part, first = parts[0], np.array([part.start for part in parts])
+        length = np.array([part.end for part in parts]) - first
+
+        def rates(fraction, y, part=part, first=first, length=length):
+            s = first + fraction * length
+            angle, moment, t_t, t_m, m_t, m_m = y.reshape(6, -1)
+            sine, cosine, beyond, stiffness = np.sin(angle), np.cos(angle), part.beyond(s), part.stiffness(s)
+            turning, bending = beyond * (g_z * cosine + g_x * sine), part.curvature + moment / stiffness
+            each = [
+                bending,
                 beyond * (g_z * sine - g_x * cosine),
-                moment_change / stiffness,
-                beyond * (g_z * cosine + g_x * sine) * angle_change,
+                m_t / stiffness,
+                m_m / stiffness,
+                turning * t_t,
+                turning * t_m,
             ]
+            return np.concatenate([length * rate for rate in each])
 
-        state = solve_ivp(rates, (part.start, part.end), state, **precision).y[:, -1]
-    return float(state[1]), float(state[3])
+        one, none = np.ones(len(parts)), np.zeros(len(parts))
+        state = np.concatenate([*np.transpose(own), one, none, none, one])
+        found = solve_ivp(rates, (0.0, 1.0), state, **precision).y[:, -1].reshape(6, -1)
+        ends.append(found[:2].T)
+        changes.append(found[2:].T.reshape(-1, 2, 2))
+    return np.concatenate(ends), np.concatenate(changes)
 
 
 def _plane(spec: RobotSpec) -> tuple[np.ndarray, np.ndarray]:
@@ -245,10 +334,10 @@ def _stretch(spec: RobotSpec, number: int, origin: float, ends, lump, beyond: fl
     slope = (last - first) / segment.length
     end = ends[1]
 
-    def radius(s: float) -> float:
+    def radius(s):
         return first + slope * (s - origin)
 
-    def mass_beyond(s: float) -> float:
+    def mass_beyond(s):
         return beyond + material.density * frustum_volume(end - s, radius(s), radius(end))
 
     return Stretch(

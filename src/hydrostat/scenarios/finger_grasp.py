@@ -4,33 +4,30 @@ In Dehghani's paper the contact point is prescribed, where the two arcs meet. He
 places of contact follow from the motion.
 """
 
-from pathlib import Path
+from collections.abc import Iterator
+from types import SimpleNamespace
 
 import numpy as np
 
-from hydrostat import System
+from hydrostat import State, System
 from hydrostat.control import ScheduledTension, SmoothSchedule
-from hydrostat.errors import InputError
+from hydrostat.errors import DivergedError, InputError
 from hydrostat.results import (
-    ObstacleContact,
     Trajectory,
     Variable,
-    accuracy,
     contact_fractions,
-    drawing,
-    figures,
     obstacle_contact,
-    panels,
 )
 from hydrostat.robots import alterations, build_robot
 from hydrostat.scenarios.base import Outcome, Run
-from hydrostat.simulation import Simulation
+from hydrostat.scenarios.finger_grasp_results import draw_grasp, grasp_metrics
+from hydrostat.simulation import Simulation, compile_pieces, side_by_side
 from hydrostat.surroundings import Capsule, ContactLaw, Obstacles
 
 _ROW_SECONDS = 0.01
-_TOUCH = 1e-3  # N: contact forces below this do not count
-_TIP_SHARE = 0.12  # of the finger's length: contact there is the tip's, the rest is the middle's
 _SETTLE_SECONDS = 0.5  # after the second grasp
+_OVERLAP = 1e-6  # m: less is a touch
+_REFINEMENTS = 3  # how often the step is divided by four where the contact is too stiff for it
 _DRAWN_RADIUS = 0.004  # m, at least, so that the finger can be seen in the replay
 _HALF_WIDTH = 0.05  # m, of the object along its axis, assumed; it does not matter to a planar finger
 
@@ -46,8 +43,10 @@ def grasp(run: Run) -> Outcome:
     dt = 1e-3 * set_.dt_ms
     every = max(round(_ROW_SECONDS / dt), 1)
     simulation = Simulation(system, controller, dt, every=every)
+    rows, rest = simulation.rows(seconds), system.rest()
     with run.compiling():
-        trial = simulation.compile(seconds)[:1]
+        _check_apart(system, set_)
+        trial = compile_pieces(simulation, rest, rows)[:1]
         _ = trial.tip, trial.derived(obstacle_contact)
 
     shape, places = system.robot.one.stiffness.shape, contact_fractions(system.robot)
@@ -59,25 +58,55 @@ def grasp(run: Run) -> Outcome:
         Variable("object_shift", ("axis",), (3,), "m", "of the object from where it was"),
     ]
     attributes = {"scenario": "finger-grasp", "robot": run.robot.name}
-    with run.timed(), run.recorder(variables, simulation.rows(seconds) + 1, attributes=attributes) as recorder:
+    notes: list[str] = []
 
-        def record(part: Trajectory) -> None:
+    def refined(time: float, step: float) -> None:
+        notes.append(f"from {time:.3g} s on the step is {1e3 * step:.3g} ms: the contact is too stiff for a longer one")
+
+    parts: list[Trajectory] = []
+    with run.timed(), run.recorder(variables, rows + 1, attributes=attributes) as recorder:
+        for part in _advanced(simulation, rest, rows, refined, set_.friction):
             touch = part.derived(obstacle_contact)
             forces = {"contact_force": touch.on_nodes, "object_force": touch.on_obstacles[:, 0]}
             recorder.append(part.time, strain=part.q, tip=part.tip, object_shift=touch.shift, **forces)
-
-        motion = simulation(seconds, on_rows=record, on_progress=lambda done: run.progress("grasping", done))
+            parts.append(part)
+            run.progress("grasping", (recorder.rows - 1) / rows)
+    motion = Trajectory.joined(parts)
     touch = motion.derived(obstacle_contact)
     title = f"finger-grasp: {run.robot.name}"
     moments = (0.0, 0.5 * close, set_.hold_until, set_.hold_until + 0.5 * travel, motion.time[-1])
     return Outcome(
-        _metrics(motion.time, touch, places, set_.hold_until, pull),
-        figure=lambda path: _draw(path, motion, touch, places, moments, title),
+        grasp_metrics(motion.time, touch, places, set_.hold_until, pull),
+        figure=lambda path: draw_grasp(path, motion, touch, places, moments, title),
         replay=lambda path: motion.replay(path, title, min_radius=_DRAWN_RADIUS),
         sim_seconds=seconds,
         dt=dt,
         steps=round(seconds / dt),
+        notes=notes,
     )
+
+
+def _advanced(simulation: Simulation, rest: State, rows: int, refined, friction: float) -> Iterator[Trajectory]:
+    """The motion, piece after piece, in smaller steps where the contact is too stiff."""
+    try:
+        for (part,) in side_by_side([simulation], [rest], rows, _REFINEMENTS, refined):
+            yield part
+    except DivergedError as error:
+        raise DivergedError(
+            f"{error}; with `friction` = {friction:g} the finger may be jammed on the object: take less of it, less "
+            "`contact_stiffness`, or a slower pull"
+        ) from None
+
+
+def _check_apart(system: System, set_: SimpleNamespace) -> None:
+    """Refuse an object that overlaps the finger where it starts."""
+    depth = float(Trajectory.of_states(system, system.rest()).derived(obstacle_contact).penetration[0])
+    if depth > _OVERLAP:
+        x, z = set_.object_position
+        raise InputError(
+            f"the object must not overlap the finger at the start; at `object_position` = [{x:g}, {z:g}] m with "
+            f"`object_radius` = {set_.object_radius:g} m it does by {1e3 * depth:.3g} mm"
+        )
 
 
 def _grasping(run: Run) -> tuple[System, ScheduledTension, np.ndarray]:
@@ -102,49 +131,3 @@ def _grasping(run: Run) -> tuple[System, ScheduledTension, np.ndarray]:
     motion = SmoothSchedule([begin, gone + close], [travel] * 2, [pull, -pull])
     tension = SmoothSchedule([0.0, gone, back], [close] * 3, [closed, opened - closed, closed - opened])
     return System(robot, [Obstacles(law, [disc], motion)]), ScheduledTension(tension), pull
-
-
-def _metrics(times, touch: ObstacleContact, places, hold_until: float, pull: np.ndarray) -> dict:
-    """Places and forces of contact before the pull, during it and after it."""
-    at_tip = places > 1.0 - _TIP_SHARE
-    held = int(np.searchsorted(times, hold_until)) - 1
-    total, weights = touch.on_nodes.sum(-1), touch.on_nodes[held, ~at_tip]
-    touching = total > _TOUCH
-    began = np.flatnonzero(touching)
-    changes = np.diff(touching[held:].astype(int))
-    return {
-        "first_touch_s": float(times[began[0]]) if len(began) else None,
-        "first_touch_fraction": float(places[np.argmax(touch.on_nodes[began[0]])]) if len(began) else None,
-        "middle_force_n": float(weights.sum()),
-        "middle_place_fraction": float(weights @ places[~at_tip] / weights.sum()) if weights.sum() > 0 else None,
-        "tip_force_n": float(touch.on_nodes[held, at_tip].sum()),
-        "pull_force_max_n": float(np.max(-touch.on_obstacles[held:, 0] @ pull / np.linalg.norm(pull))),
-        "separations": int(np.sum(changes < 0)),
-        "recontacts": int(np.sum(changes > 0)),
-        "penetration_max_mm": 1e3 * float(np.max(touch.penetration)),
-        "final_force_n": float(total[-1]),
-        "force_repeats_percent": accuracy.percent(total[-1], total[held]),
-    }
-
-
-def _draw(path: Path, motion: Trajectory, touch: ObstacleContact, places, moments, title: str) -> None:
-    """The finger and the object at some moments, and forces and places of contact over time."""
-    figure, grid = panels.new_panels(title, 3, len(moments), (13.5, 7.5), height_ratios=[1.2, 1.0, 1.0])
-    rows = [int(np.argmin(np.abs(motion.time - moment))) for moment in moments]
-    scene = drawing.Scene.of(motion, rows)
-    (left, low), (right, high) = 1e3 * scene.bounds(drawing.FRONT)
-    for row, moment in enumerate(moments):
-        axes = figure.add_subplot(grid[0, row])
-        drawing.draw_view(axes, scene, row, drawing.FRONT, path=False)
-        panels.label_view(axes, drawing.FRONT, f"{moment:.2f} s")
-        axes.set(xlim=(left - 20.0, right + 90.0), ylim=(low - 20.0, high + 20.0))
-    at_tip = places > 1.0 - _TIP_SHARE
-    forces = {"middle": touch.on_nodes[:, ~at_tip].sum(-1), "tip": touch.on_nodes[:, at_tip].sum(-1)}
-    panels.draw_curves(figure.add_subplot(grid[1, :]), motion.time, forces, "contact force", "[N]")
-    where = figure.add_subplot(grid[2, :], sharex=figure.axes[-1])
-    row, node = np.nonzero(touch.on_nodes > _TOUCH)
-    size = 30.0 * touch.on_nodes[row, node] / max(touch.on_nodes.max(), _TOUCH)
-    where.scatter(motion.time[row], places[node], s=size, color=figures.COLORS[3], linewidths=0)
-    where.set_ylim(0.0, 1.02)
-    figures.style_axes(where, "places of contact", "time [s]", "fraction of the length")
-    figures.save(figure, path)

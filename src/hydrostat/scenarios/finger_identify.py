@@ -2,6 +2,9 @@
 
 The finger is bent up, released, and watched by a camera: 100 pictures a second with some noise. The two parameters with
 which the tip of the model follows the record are found by least squares, with derivatives through the simulation.
+
+A synthetic record is that of a finer model than the one that is fitted to it: more arcs, and smaller steps. The same
+finer model tells by how much the fitted one is biased.
 """
 
 from pathlib import Path
@@ -14,16 +17,17 @@ from hydrostat.results import accuracy, figures, panels, planar_figures, record_
 from hydrostat.robots import build_robot
 from hydrostat.scenarios.base import Outcome, Run
 
-_REFINEMENT = 4  # steps of the synthetic record per step of the model that is fitted to it
+_FINER_PIECES, _FINER_STEPS = 2.5, 2  # pieces and steps of the finer model, for one of the model that is fitted
+_LEAST_FINER = 20  # pieces of each arc in the finer model, at least
 _LEAST_PICTURES = 4
+_LARGEST_BIAS = 0.01  # of Young's modulus: more is said
 _EXPECTED_EVALUATIONS = 12  # of a fit, for the progress bar
 
 
 def identify(run: Run) -> Outcome:
-    """Recover known values from a noisy record of the model itself, or values from a measured one."""
+    """Recover known values from a noisy record of a finer model, or find values from a measured record."""
     set_ = run.settings
-    arm = build_robot(run.robot).arm
-    start = -np.deg2rad(set_.release_deg)[:, None] / np.asarray(arm.segments.length)[:, None]
+    curvature = -np.deg2rad(set_.release_deg) / [segment.length for segment in run.robot.segments]
     record = read_tip_record(set_.record) if set_.record else None
     interval = record.interval if record else 1.0 / set_.rate_hz
     count = len(record.tip) if record else round(set_.seconds * set_.rate_hz)
@@ -38,13 +42,16 @@ def identify(run: Run) -> Outcome:
     guess = np.array([set_.guess_youngs_modulus, set_.guess_friction])
     known = record is None
     with run.compiling():
-        model = TipModel(run.robot, start, interval, count, steps)
-        model.path(np.log(guess))
-        model.slopes(np.log(guess))
+        finer_pieces = max(_LEAST_FINER, round(_FINER_PIECES * set_.pieces))
+        model, finer = (
+            TipModel(run.robot.cut(pieces), np.repeat(curvature, pieces)[:, None], interval, count, number)
+            for pieces, number in ((set_.pieces, steps), (finer_pieces, _FINER_STEPS * steps))
+        )
+        model.path_and_slopes(np.log(guess))
+        true_path = finer.path(np.zeros(2))
         if record is None:
-            exact = TipModel(run.robot, start, interval, count, steps * _REFINEMENT).path(np.zeros(2))
-            noise = np.random.default_rng(run.seed).normal(scale=1e-3 * set_.noise_mm, size=exact.shape)
-            record = TipRecord(interval, exact + noise)
+            noise = np.random.default_rng(run.seed).normal(scale=1e-3 * set_.noise_mm, size=true_path.shape)
+            record = TipRecord(interval, true_path + noise)
 
     times = interval * np.arange(1, count + 1)
     with run.timed():
@@ -54,18 +61,26 @@ def identify(run: Run) -> Outcome:
             "fitted": (fit.path, ("axis",), "m", "x and z of the tip of the fitted model"),
         }
         record_arrays(run.folder, times, columns, attributes={"scenario": "finger-identify", "robot": run.robot.name})
+        bias = model.bias(fit.factors, finer)
     evaluations = len(fit.history)
     metrics = {
         "relative_error_percent": [100.0 * abs(f - 1.0) for f in fit.factors] if known else None,
         "standard_error_percent": [100.0 * s for s in fit.standard_errors],
+        "bias_percent": [100.0 * b for b in bias],
+        "arcs": 2 * set_.pieces,
         "youngs_modulus_gpa": 1e-9 * run.robot.material.youngs_modulus * fit.factors[0],
         "friction_n_m_s": run.robot.segments[0].friction * fit.factors[1],
         "residual_rms_mm": 1e3 * accuracy.rms(fit.path - record.tip),
         "evaluations": evaluations,
     }
+    notes = []
+    if abs(bias[0]) > _LARGEST_BIAS:
+        words = "the fitted model has too few arcs, or too long steps, for this record"
+        notes.append(f"{words}: Young's modulus is about {100.0 * bias[0]:.2g} % off; take more `pieces`")
     title = f"finger-identify: {run.robot.name}"
 
     def replay(path: Path) -> None:
+        arm = build_robot(run.robot.cut(set_.pieces)).arm
         shown = planar_figures.ShownArm("finger", arm, model.coordinates(np.log(fit.factors)))
         planar_figures.replay_side_by_side(path, times, [shown], title)
 
@@ -73,6 +88,7 @@ def identify(run: Run) -> Outcome:
         metrics,
         figure=lambda path: _draw(path, times, record, fit, "true" if known else "robot's", title),
         replay=replay,
+        notes=notes,
         sim_seconds=count * interval * evaluations,
         dt=interval / steps,
         steps=count * steps * evaluations,

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hydrostat.bodies import Arm
+from hydrostat.errors import UnsolvedError
 from hydrostat.mechanics import equilibrium, planar
 from hydrostat.results import Variable, accuracy, figures, panels, planar_figures
 from hydrostat.robots import RobotSpec, Sag, alterations, build_robot, sag
@@ -84,9 +85,12 @@ def _load(spec: RobotSpec, arcs: int) -> Load:
     exact = sag(spec)
     angle, x, z = exact.tip
     two, many = (build_robot(spec.cut(count // 2, ("bend_y",))) for count in (2, arcs))
-    q = np.asarray(equilibrium(two, load_steps=planar.LOAD_STEPS).q)
-    # The pieces of an arc start with its curvature.
-    refined = equilibrium(many, q=np.repeat(q, arcs // 2, 0)).q
+    q = planar.rest(two)
+    # The pieces of an arc start with its curvature; where that is too far off, with nothing.
+    try:
+        refined = equilibrium(many, q=np.repeat(q, arcs // 2, 0)).q
+    except UnsolvedError:
+        refined = planar.rest(many)
     tips = [planar.tip_in_plane(robot.arm, at) for robot, at in ((two, q), (many, refined))]
     return Load(exact, planar.arc_angles(two.arm, q), q, np.array([*tips, [z, -x]]), float(angle))
 
@@ -128,7 +132,7 @@ def _replay(path: Path, run: Run, arm: Arm, title: str) -> None:
     """The weight grows and shrinks again; the two arcs as a tube, the exact rod as a line beside it."""
     kilograms = 1e-3 * np.linspace(0.0, max(run.settings.tip_masses_g), _FRAMES)
     specs = [alterations.bare_rod(run.robot, mass) for mass in kilograms]
-    q = np.stack([equilibrium(build_robot(spec), load_steps=planar.LOAD_STEPS).q for spec in specs])
+    q = np.stack([planar.rest(build_robot(spec)) for spec in specs])
     exact = np.stack([sag(spec).at(planar_figures.distances_along(arm)[::3]) for spec in specs])
     kilograms, q, exact = (np.concatenate([y, y[-2::-1]]) for y in (kilograms, q, exact))
     beside = 0.02 * float(arm.length) * np.asarray(arm.T_world_base.rotation)[:, 1]

@@ -90,9 +90,16 @@ class Run:
         self._native: NativeRows | None = None
         self.dt = errors.number("dt", dt, above=0.0, most=1e3)
         self.every = errors.whole("every", every, least=1, most=10**9)
+        self._controller = controller
         controller = as_controller(system, controller).attach(system, self.dt)
         sensors = Sensors() if sensors is None else sensors
         self.loop = Loop(system, controller, sensors, default_stepper(system) if stepper is None else stepper)
+
+    def with_step(self, dt: float, every: int) -> "Run":
+        """The same with another step [s], and another number of them from row to row."""
+        _, _, sensors, stepper = self.loop
+        options = {"stepper": stepper, "sensors": sensors, "backend": self.backend}
+        return Run(self.system, self._controller, dt, every=every, **options)
 
     @property
     def system(self) -> System:

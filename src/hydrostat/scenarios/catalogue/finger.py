@@ -1,10 +1,10 @@
 """The scenarios of planar fingers and of the rod, with their keys."""
 
 from hydrostat.robots.checks import check_bends_both_ways, check_finger, check_two_arcs
-from hydrostat.scenarios.catalogue.machine_checks import check_grasp, check_identify
+from hydrostat.scenarios.catalogue.grasps import FINGERS, GRASP_SCENARIOS
+from hydrostat.scenarios.catalogue.machine_checks import check_identify
 from hydrostat.scenarios.keys import Key, Scenario
 
-_FINGERS = "fingers of two segments with the mode bend_y and a tendon on either side"
 _TWO_ARCS = "planar arms of two segments with the mode bend_y, in any direction; tendons and motors are left out"
 
 
@@ -27,7 +27,10 @@ FINGER_SCENARIOS = (
             Key("pull_deg", 20.0, "deg", "where the tip is held before: angle above the clamp's axis, seen from "
                 "the clamp", least=-85.0, most=85.0),
             Key("seconds", 4.0, "s", "how long it is watched", above=0.0, most=3600.0),
-            Key("dt_ms", 2.0, "ms", "time step", above=0.0, most=1000.0),
+            Key("dt_ms", 2.0, "ms", "time step; smaller where the first vibration or a violent motion needs it",
+                above=0.0, most=1000.0),
+            Key("measured", "", "", "a CSV file with the time since the release [s] and, in a column for each weight "
+                "whose header is its mass [g], measured heights of the tip above the clamp [m]; empty for none"),
         ),
     ),
     Scenario(
@@ -55,41 +58,12 @@ FINGER_SCENARIOS = (
             Key("dt_ms", 2.0, "ms", "time step of the timed runs", above=0.0, most=1000.0),
         ),
     ),
-    Scenario(
-        name="finger-grasp",
-        summary="the tendon closes the finger on a round object, which is pulled out and grasped again",
-        robot="finger",
-        accepts=_FINGERS,
-        check_robot=check_finger,
-        function="hydrostat.scenarios.finger_grasp:grasp",
-        check_settings=check_grasp,
-        keys=(
-            Key("tension_n", 70.0, "N", "tension that tendon 1 is pulled to", least=0.0, most=1e4),
-            Key("lift_n", 6.0, "N", "tension of tendon 2 while the object comes back", least=0.0, most=1e4),
-            Key("close_seconds", 1.0, "s", "how long it takes to close and to open", above=0.0, most=100.0),
-            Key("hold_until", 1.5, "s", "when the object starts to go", above=0.0, most=1000.0),
-            Key("pull_seconds", 1.0, "s", "how long the object goes, and comes back", above=0.0, most=1000.0),
-            Key("pull_distance", 0.6, "m", "how far the object goes", least=1e-6, most=10.0),
-            Key("pull_direction_deg", 0.0, "deg", "where to, from the world's x towards its z",
-                least=-360.0, most=360.0),
-            Key("object_position", (0.22, -0.10), "m", "x and z of the object's axis", least=-10.0, most=10.0),
-            Key("object_radius", 0.08, "m", "of the object", above=0.0, most=10.0),
-            Key("friction", 0.3, "", "coefficient of friction (assumed)", least=0.0, most=10.0),
-            Key("slip_speed_mm_s", 5.0, "mm/s", "speed below which friction is viscous (assumed)",
-                above=0.0, most=1e4),
-            Key("contact_stiffness", 5e3, "N/m", "of each node that touches (assumed)", above=0.0, most=1e9),
-            Key("contact_damping", 1.0, "s/m", "of the touch, after Hunt and Crossley (assumed)",
-                least=0.0, most=1e6),
-            Key("nodes", 24, "", "nodes of each arc that can touch", least=1, most=1000),
-            Key("pieces", 4, "", "pieces that each arc is cut into", least=1, most=100),
-            Key("dt_ms", 1.0, "ms", "time step", above=0.0, most=20.0),
-        ),
-    ),
+    *GRASP_SCENARIOS,
     Scenario(
         name="finger-identify",
         summary="the finger's Young's modulus and friction from a recorded path of its tip, by gradients",
         robot="finger",
-        accepts=_FINGERS,
+        accepts=FINGERS,
         check_robot=check_finger,
         function="hydrostat.scenarios.finger_identify:identify",
         check_settings=check_identify,
@@ -102,6 +76,8 @@ FINGER_SCENARIOS = (
                 least=-180.0, most=180.0),
             Key("guess_youngs_modulus", 0.75, "", "first guess, over the robot's value", above=0.0, most=100.0),
             Key("guess_friction", 2.0, "", "first guess, over the robot's value", above=0.0, most=1000.0),
+            Key("pieces", 8, "", "pieces that each arc of the model is cut into; with 1, the two arcs of the paper",
+                least=1, most=100),
             Key("dt_ms", 2.0, "ms", "time step of the model", above=0.0, most=20.0),
         ),
     ),
