@@ -323,7 +323,7 @@ class Servo(Controller):
         shape, rate = self.table.shape[row_seen], self.table.rate[row_seen]
         shift = memory.shift
         if self.sight is not None and shift is not None:
-            shift = self.sight.moved(shift, observation.tip.position, observation.period, step > last)
+            shift = self.sight.moved(shift, observation.tip.position, step, observation.period)
             shape = shape + self.sight.shape(shift)
         stays = (here.wait > 0.0) & (jnp.max(observation.taken) < 0.5)
         q, trust = self._estimated(observation, memory)

@@ -8,13 +8,15 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from hydrostat.bodies import Arm
+from hydrostat.compiling import quick_jit
 from hydrostat.lie import small
 from hydrostat.mechanics import kinematics
 
 _MARGIN = np.deg2rad(10.0)  # phase that is left at the crossover frequency; the tissue's own damping comes on top
 _CROSSOVER = 3.05  # over w: where the loop of double integrator and controller has the gain 1
 _IDEAL = np.deg2rad(71.0)  # phase margin of that loop without lag and delay
-_SEEN = 1.2  # 1/s: rate at which the seen error of the tip fades
+_SEEN = (0.8, 1.2)  # 1/s: least and largest rate at which the seen error of the tip fades
+_FROM = 1.0  # of the course: from when on the seen tip counts; in motion it differs for other reasons too
 
 
 class TipCorrection(NamedTuple):
@@ -22,34 +24,41 @@ class TipCorrection(NamedTuple):
 
     Constant errors of proprioception, 1 degree of each segment, displace the tip of an arm by some 10 mm; no feedback
     of the shape removes that. With white noise s of samples a time h apart, a rate g leaves s sqrt(g h / 2) of noise.
+    The rate falls as that of a mean of all samples does, between two bounds.
     """
 
-    target: Float[Array, " 3"]
-    """Target of the tip in the world [m]."""
+    path: Float[Array, "steps 3"]
+    """Planned positions of the tip in the world, step by step [m]; the last one is the target."""
     change: Float[Array, "n k 3"]
     """The least change of the shape for a displacement of the tip [per m]."""
-    rate: Float[Array, ""]
-    """Rate at which the error fades [1/s]."""
 
-    def moved(self, shift: Float[Array, " 3"], seen: Float[Array, " 3"], period, active) -> Float[Array, " 3"]:
-        """The displacement after a period [s]; it is integrated only while `active` is true."""
-        return shift + jnp.where(active, period * self.rate, 0.0) * (self.target - seen)
+    def moved(self, shift: Float[Array, " 3"], seen: Float[Array, " 3"], step, period) -> Float[Array, " 3"]:
+        """The displacement after a step of a period [s]; it is integrated once the course is over."""
+        last = len(self.path) - 1
+        since = (step - _FROM * last) * period
+        rate = jnp.clip(1.0 / jnp.maximum(since, 1e-9), *_SEEN)
+        return shift + jnp.where(since > 0.0, period * rate, 0.0) * (self.path[jnp.clip(step, 0, last)] - seen)
 
     def shape(self, shift: Float[Array, " 3"]) -> Float[Array, "n k"]:
         """The change of the shape for a displacement."""
         return jnp.sum(self.change * shift, -1)
 
 
-def tip_correction(arm: Arm, shape: Float[Array, "n k"], target: Float[Array, " 3"], rate=_SEEN) -> TipCorrection:
-    """The correction about the last shape of a plan, by the least bends and changes of length: P = W J^T (J W J^T)^-1."""
-    J = jax.jacfwd(lambda q: kinematics.tip_pose(arm, q).position)(shape).reshape(3, -1)
+@quick_jit
+def tip_correction(arm: Arm, shapes: Float[Array, "steps n k"]) -> TipCorrection:
+    """The correction about the last of the planned shapes, by the least bends and changes of length: P = W J^T (J W J^T)^-1."""
+
+    def tip(q):
+        return kinematics.tip_pose(arm, q).position
+
+    J = jax.jacfwd(tip)(shapes[-1]).reshape(3, -1)
     modes = arm.segments.modes
     ease = jnp.stack(
         [jnp.full(arm.count, 0.1) if mode == "stretch" else 1.0 / arm.segments.length**2 for mode in modes], -1
     )
     JW = J * ease.reshape(-1)
     change = small.matmul(JW.T, small.inverse_positive(small.matmul(JW, J.T)))
-    return TipCorrection(target, change.reshape(*shape.shape, 3), jnp.asarray(rate, float))
+    return TipCorrection(jax.lax.map(tip, shapes), change.reshape(*shapes.shape[1:], 3))
 
 
 def fastest_rate(delay: float, lag: float) -> float:

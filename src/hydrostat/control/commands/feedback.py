@@ -12,7 +12,7 @@ from hydrostat.control.anatomy import Anatomy
 from hydrostat.control.base import Controller, Recipe
 from hydrostat.control.feedback import Course, KnownArm, make_servo, shape_to_point, tabulated
 from hydrostat.control.timing import hold, steps_per_decision
-from hydrostat.control.tip_correction import TipCorrection, fastest_rate, tip_correction
+from hydrostat.control.tip_correction import fastest_rate, tip_correction
 from hydrostat.errors import InputError, shown
 from hydrostat.lie import small
 from hydrostat.surroundings.objects import Ball
@@ -81,8 +81,7 @@ class ReachTo(Recipe):
         none = jnp.zeros((2, len(bent)))
         times = jnp.array([0.0, self.seconds])
         course = Course(times, jnp.stack([jnp.zeros_like(bent), bent]), none, jnp.zeros(2))
-        sight = tip_correction(known.arm.arm, bent, self.target) if self.sees_tip else None
-        return _servo(system, known, course, self.seconds, dt, self, self.delay, sight)
+        return _servo(system, known, course, self.seconds, dt, self, self.delay, self.sees_tip)
 
 
 class FetchTo(Recipe):
@@ -171,13 +170,14 @@ def _servo(
     dt: float,
     command,
     delay: float = 0.0,
-    sight: TipCorrection | None = None,
+    sees_tip: bool = False,
 ) -> Controller:
     """The servo along a course, deciding at its own pace; after the course it holds the last shape."""
     every = steps_per_decision(command.period, dt)
     period = every * dt
     begins = period * jnp.arange(int(np.ceil(seconds / period)) + 2)
     table = tabulated(known, course, begins, period)
+    sight = tip_correction(known.arm.arm, table.shape) if sees_tip else None
     rate, settling = command.rate, 0.0
     if delay:
         settling = _SETTLING

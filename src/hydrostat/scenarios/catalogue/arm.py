@@ -102,7 +102,7 @@ ARM_SCENARIOS = (
               Key("activation", 1.0, "", "of the swing", least=0.0, most=1.0),
               Key("swing_share", 0.4, "", "of the arm, from its base, that bends", above=0.0, most=1.0),
               Key("release_s", 0.6, "s", "after the swing began, when suckers let go", above=0.0, most=100.0),
-              Key("seconds", 3.0, "s", "how long it is watched", above=0.5, most=600.0), *_LOAD_KEYS),
+              Key("seconds", 3.0, "s", "how long it is watched", above=0.5, most=600.0), *_LOAD_KEYS, dt_ms=2.5),
     _muscular("reach-target", "the octopus arm reaches for points by proprioception, in a current and with noise",
               "arm_target:reach_target", ARM_TARGETS,
               Key("targets", 100, "", "how many, drawn from the half shell before the arm", least=1, most=10_000),
