@@ -48,5 +48,5 @@ def test_a_step_of_unknown_stability_is_refused(system):
 @pytest.mark.slow
 def test_rk4_refuses_a_step_of_five_milliseconds_for_the_octopus_arm():
     sea = hs.System(hs.robots.octopus_arm(), [hs.Water()])
-    with pytest.raises(InputError, match="where RK4 is stable for this arm; got 0.005 s"):
+    with pytest.raises(InputError, match=r"where RK4 is stable for this arm; got 0\.005 s"):
         hs.simulate(sea, hs.Control(), 0.1, 5e-3, stepper=hs.RK4())

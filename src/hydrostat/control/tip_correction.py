@@ -15,8 +15,7 @@ from hydrostat.mechanics import kinematics
 _MARGIN = np.deg2rad(10.0)  # phase that is left at the crossover frequency; the tissue's own damping comes on top
 _CROSSOVER = 3.05  # over w: where the loop of double integrator and controller has the gain 1
 _IDEAL = np.deg2rad(71.0)  # phase margin of that loop without lag and delay
-_SEEN = (0.8, 1.2)  # 1/s: least and largest rate at which the seen error of the tip fades
-_FROM = 1.0  # of the course: from when on the seen tip counts; in motion it differs for other reasons too
+_SEEN = 1.2  # 1/s: rate at which the seen error of the tip fades
 
 
 class TipCorrection(NamedTuple):
@@ -24,7 +23,6 @@ class TipCorrection(NamedTuple):
 
     Constant errors of proprioception, 1 degree of each segment, displace the tip of an arm by some 10 mm; no feedback
     of the shape removes that. With white noise s of samples a time h apart, a rate g leaves s sqrt(g h / 2) of noise.
-    The rate falls as that of a mean of all samples does, between two bounds.
     """
 
     path: Float[Array, "steps 3"]
@@ -35,9 +33,7 @@ class TipCorrection(NamedTuple):
     def moved(self, shift: Float[Array, " 3"], seen: Float[Array, " 3"], step, period) -> Float[Array, " 3"]:
         """The displacement after a step of a period [s]; it is integrated once the course is over."""
         last = len(self.path) - 1
-        since = (step - _FROM * last) * period
-        rate = jnp.clip(1.0 / jnp.maximum(since, 1e-9), *_SEEN)
-        return shift + jnp.where(since > 0.0, period * rate, 0.0) * (self.path[jnp.clip(step, 0, last)] - seen)
+        return shift + jnp.where(step > last, _SEEN * period, 0.0) * (self.path[-1] - seen)
 
     def shape(self, shift: Float[Array, " 3"]) -> Float[Array, "n k"]:
         """The change of the shape for a displacement."""
@@ -46,7 +42,7 @@ class TipCorrection(NamedTuple):
 
 @quick_jit
 def tip_correction(arm: Arm, shapes: Float[Array, "steps n k"]) -> TipCorrection:
-    """The correction about the last of the planned shapes, by the least bends and changes of length: P = W J^T (J W J^T)^-1."""
+    """The correction about the last of the planned shapes, by the least changes: W J^T (J W J^T)^-1."""
 
     def tip(q):
         return kinematics.tip_pose(arm, q).position

@@ -60,10 +60,11 @@ class ReachTo(Recipe):
         known: KnownArm | None = None,
     ):
         """**Arguments:** `target`: in the world [m]; `seconds`: how long the motion takes; `rate`: how fast errors
-        fade [1/s], at most, and slower where a delay asks for it; `stiffen`: co-contraction of all muscles; `period`: from one decision to the next [s]; `smoothing`:
-        time constant over which noise of the observed shape is averaged out [s], 0 where there is none; `delay`:
-        age of the observed shape [s]; `sees_tip`: whether the seen tip corrects the plan once the motion is over, which
-        takes out constant errors of the observed shape; `known`: the arm as the controller knows it, the system's own in still water when not given.
+        fade [1/s], at most, and slower where a delay asks for it; `stiffen`: co-contraction of all muscles; `period`:
+        from one decision to the next [s]; `smoothing`: time constant over which noise of the observed shape is
+        averaged out [s], 0 where there is none; `delay`: age of the observed shape [s]; `sees_tip`: whether the seen
+        tip corrects the plan once the motion is over, which takes out constant errors of the observed shape; `known`:
+        the arm as the controller knows it, the system's own in still water when not given.
         """
         self.target = jnp.asarray(target, float)
         if self.target.shape != (3,):
