@@ -101,8 +101,8 @@ def test_points_are_reached_with_a_noisy_sense_of_shape(run):
 
 @pytest.mark.slow
 def test_points_are_reached_with_a_noisy_sense_of_shape_that_is_late(run):
-    # At the bandwidth for perfect senses, 16/s, a delay of 20 ms makes the arm shake, and no target is reached. Of other
-    # draws fewer are: 32 of 40 with seed 1.
+    # At the bandwidth for perfect senses, 16/s, a delay of 20 ms makes the arm shake, and no target is reached. With
+    # other draws fewer are: 32 of 40 with seed 1.
     metrics = run("arm-reach-target", targets=20, proprioception_noise_deg=1.0, proprioception_delay_s=0.02)
     assert metrics["success_rate"] >= 0.9
 
