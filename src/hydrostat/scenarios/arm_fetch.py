@@ -9,7 +9,7 @@ from hydrostat.scenarios.arm_loads import GATHERED, Loaded, load_arm, load_outco
 from hydrostat.scenarios.base import Outcome, Run
 
 _HOLDS_AT = 0.55  # of the arm: where it holds the load
-_NEAREST = 1e-3  # m beyond its least distance from the mouth, within which the arm counts as arrived
+_NEAREST = 1e-3  # m beyond its least distance from the mouth, within which it counts as nearest
 
 
 def fetch(run: Run) -> Outcome:
@@ -24,9 +24,9 @@ def fetch(run: Run) -> Outcome:
     radius = 0.0 if loaded.ball is None else float(loaded.ball.radius)
     distance = np.linalg.norm(brought - loaded.mouth, axis=-1) - radius
     metrics = {
-        "mouth_distance_mm": 1e3 * float(distance.min()),
-        "mouth_time_s": float(time[np.flatnonzero(distance <= distance.min() + _NEAREST)[0]]),
-        "mouth_distance_end_mm": 1e3 * float(distance[-1]),
+        "mouth_distance_mm": 1e3 * float(distance[-1]),
+        "mouth_distance_least_mm": 1e3 * float(distance.min()),
+        "mouth_distance_least_time_s": float(time[np.flatnonzero(distance <= distance.min() + _NEAREST)[0]]),
         "attached": bool(found["taken"][-1].any()),
         "load_g": settings.load_g,
         **balance_metrics([motion]),

@@ -1,4 +1,4 @@
-"""arm-reach: a bend travels from the base of the octopus arm to its tip, pushed by a wave of stiffening."""
+"""arm-reach: a bend travels from the base of the octopus arm to its tip, as planned or pushed by stiffening."""
 
 from pathlib import Path
 
@@ -6,13 +6,14 @@ import numpy as np
 
 import hydrostat as hs
 from hydrostat.control import smooth_pace
-from hydrostat.control.commands import Reach
+from hydrostat.control.commands import Reach, ReachAlong
 from hydrostat.results import BendWave, bend_wave, drawing, figures, panels
 from hydrostat.results.measures import speed, stays_from
-from hydrostat.scenarios.arm import arm_system, balance_metrics, move
+from hydrostat.scenarios.arm import arm_system, balance_metrics, known_arm, move
 from hydrostat.scenarios.base import Outcome, Run
 
 _PASSED = 0.85  # of the arm: where the bend counts as arrived
+_LONGER = 0.6  # s after the wave's end that a reach is watched, unless a time is given
 _REACHED = 0.95  # of its last distance from the base: where the tip counts as arrived
 
 
@@ -20,15 +21,12 @@ def reach(run: Run) -> Outcome:
     """Bend, then reach; the course of the bend and of the tip."""
     settings = run.settings
     system, azimuth = arm_system(run), np.deg2rad(settings.azimuth_deg)
-    command = Reach(
-        azimuth,
-        duration=settings.prepare_seconds + settings.wave_seconds,
-        prepare=settings.prepare_seconds,
-        bend=settings.bend,
-        stiffen=settings.stiffen,
-        wave=settings.wave,
-    )
-    seconds = settings.prepare_seconds + settings.seconds_after
+    times = {"duration": settings.prepare_seconds + settings.wave_seconds, "prepare": settings.prepare_seconds}
+    if settings.wave and settings.pattern == "planned":
+        command = ReachAlong(azimuth, np.deg2rad(settings.angle_deg), **times, known=known_arm(run))
+    else:
+        command = Reach(azimuth, **times, bend=settings.bend, stiffen=settings.stiffen, wave=settings.wave)
+    seconds = settings.prepare_seconds + (settings.seconds_after or settings.wave_seconds + _LONGER)
     motion = move(run, system, command, seconds, record="arm-reach")
     scale = np.asarray(system.robot.arm.segments.scale)
     wave = bend_wave(hs.load(run.folder), scale, azimuth, settings.prepare_seconds)

@@ -36,7 +36,10 @@ def reach_target(run: Run) -> Outcome:
     errors, first = [], None
     runs = zip(points, _gains(run, system, len(points)), _sensors(run, len(points)), strict=True)
     for i, (point, gains, sensors) in enumerate(runs):
-        command = ReachTo(point, settings.move_seconds, period=_DECIDES, smoothing=_smoothing(settings), known=known)
+        options = {"smoothing": _smoothing(settings), "delay": settings.proprioception_delay_s}
+        command = ReachTo(
+            point, settings.move_seconds, period=_DECIDES, sees_tip=settings.sees_tip, known=known, **options
+        )
         own = hs.System(system.robot, system.surroundings, muscle_gains=gains)
         # The first plan compiles; all others are part of the work.
         with run.timed() if i else run.compiling("planning"):
@@ -98,15 +101,17 @@ def _smoothing(settings) -> float:
 
 
 def _sensors(run: Run, count: int) -> list[hs.Sensors]:
-    """The sense of shape, with other random numbers for each target."""
+    """The senses of shape and of the tip, with other random numbers for each target."""
     settings = run.settings
     shape = hs.Sensor(
         noise=np.deg2rad(settings.proprioception_noise_deg),
+        bias=np.deg2rad(settings.proprioception_bias_deg),
         rate=settings.proprioception_rate_hz or None,
         delay=settings.proprioception_delay_s,
     )
+    tip = hs.Sensor(noise=1e-3 * settings.vision_noise_mm, rate=settings.vision_rate_hz or None)
     seeds = np.random.default_rng([run.seed, 2]).integers(2**31, size=count)
-    return [hs.Sensors(proprioception=shape, seed=jnp.asarray(seed)) for seed in seeds]
+    return [hs.Sensors(proprioception=shape, tip=tip, seed=jnp.asarray(seed)) for seed in seeds]
 
 
 def _reached(run: Run, simulation: Simulation, seconds: float, index: int, count: int) -> hs.Trajectory:

@@ -36,7 +36,8 @@ def throw(run: Run) -> Outcome:
     metrics = {
         "attached": held,
         "release_speed_m_s": float(pace[row]) if held else 0.0,
-        "throw_range_m": float(np.linalg.norm((ball[lands] - ball[0])[:2])) if held else 0.0,
+        "throw_range_m": float(np.linalg.norm((ball[lands] - ball[row])[:2])) if held else 0.0,
+        "distance_from_start_m": float(np.linalg.norm((ball[lands] - ball[0])[:2])) if held else 0.0,
         "landed": bool(len(low)),
         "flight_s": float(time[lands] - time[row]),
         "highest_m": float(ball[:, 2].max() - ball[0, 2]),

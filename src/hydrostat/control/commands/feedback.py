@@ -12,6 +12,7 @@ from hydrostat.control.anatomy import Anatomy
 from hydrostat.control.base import Controller, Recipe
 from hydrostat.control.feedback import Course, KnownArm, make_servo, shape_to_point, tabulated
 from hydrostat.control.timing import hold, steps_per_decision
+from hydrostat.control.tip_correction import fastest_rate, tip_correction
 from hydrostat.errors import InputError, shown
 from hydrostat.lie import small
 from hydrostat.surroundings.objects import Ball
@@ -20,6 +21,7 @@ from hydrostat.system import System
 
 _FETCHES_AT = 0.55  # of the arm: where it holds what it fetches
 _MOUTH = (0.02, 0.125)  # of the arm: how far before and beside the base the held place is brought
+_SETTLING = 3.0  # 1/s: integral gain over the tissue's stiffness, where a delay asks for a low bandwidth
 _TAKES = 0.1  # s, from when on suckers hold the object
 
 
@@ -38,6 +40,10 @@ class ReachTo(Recipe):
     period: float
     smoothing: float
     """Time constant over which noise of the observed shape is averaged out [s]."""
+    delay: float
+    """Age of the observed shape [s]."""
+    sees_tip: bool
+    """Whether the seen tip corrects the plan once the motion is over."""
     known: KnownArm | None
 
     def __init__(
@@ -49,12 +55,16 @@ class ReachTo(Recipe):
         stiffen: float = 0.1,
         period: float = 5e-3,
         smoothing: float = 0.0,
+        delay: float = 0.0,
+        sees_tip: bool = False,
         known: KnownArm | None = None,
     ):
         """**Arguments:** `target`: in the world [m]; `seconds`: how long the motion takes; `rate`: how fast errors
-        fade [1/s]; `stiffen`: co-contraction of all muscles; `period`: from one decision to the next [s]; `smoothing`:
-        time constant over which noise of the observed shape is averaged out [s], 0 where there is none; `known`: the
-        arm as the controller knows it, the system's own in still water when not given.
+        fade [1/s], at most, and slower where a delay asks for it; `stiffen`: co-contraction of all muscles; `period`:
+        from one decision to the next [s]; `smoothing`: time constant over which noise of the observed shape is
+        averaged out [s], 0 where there is none; `delay`: age of the observed shape [s]; `sees_tip`: whether the seen
+        tip corrects the plan once the motion is over, which takes out constant errors of the observed shape; `known`:
+        the arm as the controller knows it, the system's own in still water when not given.
         """
         self.target = jnp.asarray(target, float)
         if self.target.shape != (3,):
@@ -62,6 +72,7 @@ class ReachTo(Recipe):
         self.seconds, self.rate, self.stiffen, self.period, self.smoothing = _checked(
             seconds, rate, stiffen, period, smoothing
         )
+        self.delay, self.sees_tip = errors.number("delay", delay, least=0.0), bool(sees_tip)
         self.known = known
 
     def attach(self, system: System, dt: float) -> Controller:
@@ -71,7 +82,7 @@ class ReachTo(Recipe):
         none = jnp.zeros((2, len(bent)))
         times = jnp.array([0.0, self.seconds])
         course = Course(times, jnp.stack([jnp.zeros_like(bent), bent]), none, jnp.zeros(2))
-        return _servo(system, known, course, self.seconds, dt, self)
+        return _servo(system, known, course, self.seconds, dt, self, self.delay, self.sees_tip)
 
 
 class FetchTo(Recipe):
@@ -152,12 +163,27 @@ def _known(name: str, known: KnownArm | None, system: System) -> KnownArm:
     return KnownArm.of(system) if known is None else known
 
 
-def _servo(system: System, known: KnownArm, course: Course, seconds: float, dt: float, command) -> Controller:
+def _servo(
+    system: System,
+    known: KnownArm,
+    course: Course,
+    seconds: float,
+    dt: float,
+    command,
+    delay: float = 0.0,
+    sees_tip: bool = False,
+) -> Controller:
     """The servo along a course, deciding at its own pace; after the course it holds the last shape."""
     every = steps_per_decision(command.period, dt)
     period = every * dt
     begins = period * jnp.arange(int(np.ceil(seconds / period)) + 2)
     table = tabulated(known, course, begins, period)
-    suckers = system.part(Suckers) is not None
-    options = {"rate": command.rate, "stiffen": command.stiffen, "smoothing": command.smoothing}
-    return hold(make_servo(known, table, suckers=suckers, **options), every)
+    sight = tip_correction(known.arm.arm, table.shape) if sees_tip else None
+    rate, settling = command.rate, 0.0
+    if delay:
+        settling = _SETTLING
+        rate = min(rate, fastest_rate(delay + 0.5 * period, float(np.max(np.asarray(system.muscles.lag)))))
+    options = {"rate": rate, "stiffen": command.stiffen, "smoothing": command.smoothing, "sight": sight}
+    options["settling"] = settling
+    suckers, late = system.part(Suckers) is not None, round(delay / period)
+    return hold(make_servo(known, table, suckers=suckers, late=late, **options), every)

@@ -11,7 +11,7 @@ _OBLIQUE = "muscular arms with oblique muscles: robots with [muscles] and `obliq
 
 _WATER_KEYS = (
     Key("drag", True, "", "whether water resists; buoyancy stays"),
-    Key("added_mass", False, "", "whether the water that is pushed aside adds to the mass of what moves"),
+    Key("added_mass", True, "", "whether the water that is pushed aside adds to the mass of what moves"),
     Key("volume", "exact", "", "how the arm keeps its volume: exact, the radius follows the stretch; pressure, the "
         "radius moves by itself against the bulk modulus", options=("exact", "pressure")),
     Key("bulk_modulus", BULK_MODULUS, "Pa", "of the tissue, for volume=pressure (assumed)", least=1e6, most=1e10),
@@ -77,15 +77,20 @@ ARM_SCENARIOS = (
               Key("seconds", 1.5, "s", "of each run", above=0.0, most=600.0), robot="octopus_arm_oblique"),
     _muscular("reach", "a bend travels from the base of the octopus arm to its tip, and the arm is straight",
               "arm_reach:reach",
-              Key("bend", 0.1, "", "activation of the bend before the reach", least=0.0, most=1.0),
-              Key("stiffen", 0.2, "", "activation behind the wave's front; of radial muscles twice", least=0.0,
-                  most=0.5),
+              Key("pattern", "planned", "", "what muscles do: planned, what inverse dynamics and proprioception ask of "
+                  "them for a bend that travels with minimum jerk; stiffening, a wave of stiffening in open loop",
+                  options=("planned", "stiffening")),
+              Key("angle_deg", 120.0, "deg", "bend before the reach, for pattern=planned", least=0.0, most=180.0),
+              Key("bend", 0.1, "", "activation of the bend before the reach, for pattern=stiffening and without wave",
+                  least=0.0, most=1.0),
+              Key("stiffen", 0.2, "", "activation behind the wave's front, for pattern=stiffening; of radial muscles "
+                  "twice", least=0.0, most=0.5),
               Key("wave", True, "", "whether there is a wave; if not, the bend is let go"),
               Key("azimuth_deg", 0.0, "deg", "where the arm bends to before", least=-360.0, most=360.0),
               Key("prepare_seconds", 1.5, "s", "time to bend", above=0.0, most=100.0),
               Key("wave_seconds", 1.0, "s", "time of the wave from base to tip", above=0.0, most=100.0),
-              Key("seconds_after", 1.4, "s", "how long it is watched from the wave's begin", above=0.1,
-                  most=100.0)),
+              Key("seconds_after", 0.0, "s", "how long it is watched from the wave's begin; 0: until 0.6 s after its "
+                  "end", least=0.0, most=100.0)),
     _muscular("fetch", "the octopus arm brings its tip, or a load that its suckers hold, to the mouth",
               "arm_fetch:fetch",
               Key("load_g", 0.0, "g", "mass of the load; 0: none", least=0.0, most=1e4),
@@ -98,7 +103,7 @@ ARM_SCENARIOS = (
               Key("activation", 1.0, "", "of the swing", least=0.0, most=1.0),
               Key("swing_share", 0.4, "", "of the arm, from its base, that bends", above=0.0, most=1.0),
               Key("release_s", 0.6, "s", "after the swing began, when suckers let go", above=0.0, most=100.0),
-              Key("seconds", 3.0, "s", "how long it is watched", above=0.5, most=600.0), *_LOAD_KEYS,
+              Key("seconds", 3.0, "s", "how long it is watched", above=0.5, most=600.0), *_LOAD_KEYS, dt_ms=2.5,
               check_settings=check_throw),
     _muscular("reach-target", "the octopus arm reaches for points by proprioception, in a current and with noise",
               "arm_target:reach_target", ARM_TARGETS,
@@ -114,6 +119,11 @@ ARM_SCENARIOS = (
               Key("proprioception_rate_hz", 0.0, "Hz", "how often the sense of shape samples; 0: at every step",
                   least=0.0, most=1e6),
               Key("proprioception_delay_s", 0.0, "s", "how old its samples are when they arrive", least=0.0, most=10.0),
+              Key("proprioception_bias_deg", 0.0, "deg", "constant error of the sense of shape, one drawn for each "
+                  "segment; of lengths as much, 1 rad for a rest length", least=0.0, most=90.0),
+              Key("sees_tip", False, "", "whether the seen tip corrects the plan, once the motion is over"),
+              Key("vision_noise_mm", 5.0, "mm", "noise of the seen tip, of each sample", least=0.0, most=1e3),
+              Key("vision_rate_hz", 10.0, "Hz", "how often the tip is seen; 0: at every step", least=0.0, most=1e6),
               _current(0.0, 0.05, 0.0), check_settings=check_reach_target),
 )  # fmt: skip
 """The scenarios in the order of `hydrostat list`."""
