@@ -92,14 +92,16 @@ def test_shape(capsys, tmp_path):
 def test_shape_of_a_users_curve_and_target(capsys, tmp_path):
     s = np.linspace(0.0, 1.6, 90)
     curve = tmp_path / "line.csv"
-    curve.write_text("x,y,z\n" + "\n".join(f"0.0,0.0,{z}" for z in s) + "\n")
+    curve.write_text("x,y,z\n" + "\n".join(f"0.0,0.0,{z}" for z in s + 0.02) + "\n")
     settings = ["--set", f"curve={curve}", "--set", "target=[0.0, 0.0, 3.0]"]
     code = main(["run", "tentacle-shape", *settings, "--json", "--no-figures", "--out", str(tmp_path)])
     printed = capsys.readouterr()
     assert code == 0
     metrics = json.loads(printed.out)["metrics"]
     assert metrics["residual_file_mm"] < 1e-6
-    assert metrics["points_beyond_arm"] == np.sum(s > 1.05 * 1.001)
+    assert metrics["points_beyond_arm"] == np.sum(s + 0.02 > 1.05 * 1.001)
+    assert metrics["curve_start_mm"] == pytest.approx(20.0)
+    assert "the curve does not begin at the arm's base but 20 mm from it" in printed.err
     assert metrics["reachable_target"] is False
     # Straight up is the nearest. There the tip does not move with the bends to first order, so the solver creeps up.
     assert metrics["residual_target_mm"] == pytest.approx(1950.0, abs=0.05)
