@@ -34,10 +34,12 @@ from hydrostat.control.wire_motion import (
     bend_vectors,
     bends_of_angles,
     constant_speed_motion,
+    rotation_vectors,
     smooth_motion,
     stepped_motion,
     three_motions,
 )
+from hydrostat.control.wire_sweeps import check_wire_speed, speed_jump, sweep_errors, sweep_motion
 
 __all__ = [
     "MESSAGES_PER_TICK",
@@ -86,6 +88,7 @@ __all__ = [
     "at_rate",
     "bend_vectors",
     "bends_of_angles",
+    "check_wire_speed",
     "clearances",
     "commands",
     "configuration",
@@ -112,12 +115,16 @@ __all__ = [
     "poses_by_actuators",
     "read_points",
     "rest_under",
+    "rotation_vectors",
     "scurve",
     "smooth_motion",
     "smooth_pace",
     "space_curve",
+    "speed_jump",
     "stepped_motion",
     "steps_per_decision",
+    "sweep_errors",
+    "sweep_motion",
     "switch",
     "targets_before",
     "three_motions",

@@ -69,8 +69,8 @@ def shape(run: Run) -> Outcome:
             metrics["points_beyond_arm"] = int(len(own_curve) - 1 - fits["file"].used.max())
             if fits["file"].start > _AT_BASE * length:
                 notes.append(
-                    f"the curve does not begin at the arm's base but {1e3 * fits['file'].start:.3g} mm from it; the arm "
-                    "needs at least that much of its length to come to it"
+                    f"the curve does not begin at the arm's base but {1e3 * fits['file'].start:.3g} mm from it; "
+                    "the arm needs at least that much of its length to come to it"
                 )
             if metrics["points_beyond_arm"]:
                 notes.append(f"{metrics['points_beyond_arm']} points of the curve lie beyond the arm and were left out")
