@@ -120,3 +120,9 @@ def leave_within_a_second_when_interrupted() -> None:
             os._exit(130)
 
     threading.Thread(target=watch, daemon=True, name="interrupt").start()
+
+
+def wait_when_interrupted() -> None:
+    """Leave the end after Ctrl-C to the program itself, however long it takes: what it drives must stop first."""
+    if threading.current_thread() is threading.main_thread():
+        signal.set_wakeup_fd(-1)

@@ -1,4 +1,4 @@
-"""The command line: `hydrostat list`, `run`, `statics`, `modes`, `drive`, `new`, `export`, `bench`.
+"""The command line: `hydrostat list`, `run`, `statics`, `modes`, `drive`, `new`, `export`, `stream`, `bench`.
 
 What a user typed is checked before JAX is imported; a fault is one line on stderr. Exit codes: 0 done; 1 a bug of
 ours; 2 bad input or a missing extra; 3 diverged or not solved; 130 interrupted.
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from hydrostat import _terminal as terminal
+from hydrostat._stream_command import add_stream, run_stream
 from hydrostat._version import __version__
 from hydrostat.errors import InputError, UnsolvedError, shown
 from hydrostat.exporting.request import CHAINS, FORMATS, check_request, default_chain
@@ -78,6 +79,8 @@ def _parser() -> _Parser:
     )
     export.add_argument("--free-base", action="store_true", help="let the body that carries limbs float")
     export.add_argument("--out", metavar="FILE", help="where to write it (default: standard output)")
+
+    add_stream(commands)
 
     bench = commands.add_parser("bench", help="this machine's speed")
     bench.add_argument("case", nargs="?", metavar="CASE", help="what to measure; without it, the cases are listed")
@@ -173,7 +176,7 @@ def main(arguments: list[str] | None = None) -> int:
     terminal.leave_within_a_second_when_interrupted()
     try:
         options = _parser().parse_args(arguments)
-        commands = {"list": _list, "run": _run, "new": _new, "export": _export, "bench": _bench}
+        commands = {"list": _list, "run": _run, "new": _new, "export": _export, "bench": _bench, "stream": run_stream}
         commands |= dict.fromkeys(_FOR_ANY_ROBOT, _any_robot)
         return commands[options.command](options)
     except InputError as error:

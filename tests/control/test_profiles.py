@@ -85,9 +85,9 @@ def test_speed_changes_on_the_fly(share, factor, jerk):
 
 def test_a_move_that_comes_to_rest_keeps_its_speed():
     profile = trapezoid(0.5, 2.0)
-    with pytest.raises(InputError, match="coming to rest at 2.2 s: its speed cannot be changed any more"):
+    with pytest.raises(InputError, match=r"coming to rest at 2.2 s: its speed cannot be changed any more"):
         profile.with_speed(2.2, 0.7, 2.0, 1.9)
-    with pytest.raises(InputError, match="from 0 to 2.25 s of this move; got 3 s"):
+    with pytest.raises(InputError, match=r"from 0 to 2.25 s of this move; got 3 s"):
         profile.with_speed(3.0, 0.7, 2.0)
 
 
@@ -97,7 +97,7 @@ def test_constant_rate_has_the_ramps_that_were_asked_for():
     assert profile(np.array([1.0, 4.0, 7.0]), 1) == pytest.approx([1.0 / 8.0] * 3)
     assert profile(np.array([0.5, 8.5]), 1) == pytest.approx([1.0 / 16.0] * 2)
     assert Profile.constant_rate(4.0)(np.array([0.0, 1.0, 3.0])) == pytest.approx([0.0, 0.25, 0.75])
-    with pytest.raises(InputError, match="together at most the 2 s of the move; got 1 s and 1.5 s"):
+    with pytest.raises(InputError, match=r"together at most the 2 s of the move; got 1 s and 1.5 s"):
         Profile.constant_rate(2.0, 1.0, 1.5)
 
 

@@ -117,7 +117,7 @@ def test_smooth_way_slows_down_gently_and_changes_speed_on_the_fly(models):
     assert fastest[np.searchsorted(times, 4.5)] == pytest.approx(0.5 * cruise, rel=1e-6)
     assert np.max(fastest) == pytest.approx(1.2 * cruise, rel=1e-6)
     assert np.max(np.abs(motion.course(times, 2))) <= motor.max_acceleration * (1 + 1e-9)
-    with pytest.raises(InputError, match="the motors allow at most .* times the cruising speed; got 9"):
+    with pytest.raises(InputError, match=r"the motors allow at most .* times the cruising speed; got 9"):
         smooth_motion(model, motor, START, GOAL, 6.0, speed_changes=[(2.0, 9.0)])
     with pytest.raises(InputError, match="`deceleration` must be above 0 and at most 1"):
         smooth_motion(model, motor, START, GOAL, 6.0, deceleration=2.0)

@@ -12,7 +12,7 @@ MOST_LINES = 400
 # From the bottom up: each may import those of the layers below, and nothing of its own layer but itself.
 LAYERS = (
     {"errors", "code_cache", "constants", "geometry", "measuring", "_version"},
-    {"executables", "native"},
+    {"executables", "native", "streaming"},
     {"compiling"},
     {"lie", "tables"},
     {"least_squares"},
@@ -33,6 +33,7 @@ LAYERS = (
     {"scenarios"},
     {"benchmarking"},
     {"_terminal"},
+    {"_stream_command"},
     {"cli"},
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -74,11 +74,11 @@ class Profile:
         if max_jerk is not None and acceleration != 0.0:
             ease, sign = abs(acceleration) / max_jerk, np.sign(acceleration)
             first = [(ease, -sign * max_jerk, acceleration)]
-        way = 1.0 - position - sum(_way(first, rate))
+        distance = 1.0 - position - sum(_distances(first, rate))
         eased = rate + sum(t * (a + 0.5 * j * t) for t, j, a in first)
-        if eased < 0.0 or way < _ramp_way(eased, 0.0, slow, max_jerk):
+        if eased < 0.0 or distance < _ramp_distance(eased, 0.0, slow, max_jerk):
             raise InputError(f"the move is coming to rest at {time:g} s: its speed cannot be changed any more")
-        phases = first + _to_rest(eased, way, speed, max_acceleration, slow, max_jerk)
+        phases = first + _to_rest(eased, distance, speed, max_acceleration, slow, max_jerk)
         coefficients, ends, _ = _integrated(phases, position, rate)
         kept = self.phases.x[:-1] < time
         marks = np.concatenate([self.phases.x[:-1][kept], time + ends])
@@ -147,9 +147,9 @@ def _from_rest(speed: float, acceleration: float, deceleration: float, jerk: flo
 
 
 def _to_rest(
-    first: float, way: float, speed: float, acceleration: float, deceleration: float, jerk: float | None
+    first: float, distance: float, speed: float, acceleration: float, deceleration: float, jerk: float | None
 ) -> list[_Phase]:
-    """The phases from a speed to another, kept as long as the way allows, and to rest at the way's end."""
+    """The phases from a speed to another, kept as long as the distance allows, and to rest at its end."""
 
     def ramps(peak):
         change = _ramp(first, peak, acceleration if peak > first else deceleration, jerk)
@@ -157,9 +157,9 @@ def _to_rest(
 
     def left(peak):
         up, down = ramps(peak)
-        return way - sum(_way(up, first)) - sum(_way(down, peak))
+        return distance - sum(_distances(up, first)) - sum(_distances(down, peak))
 
-    # At the first speed there is way left to come to rest; where there is none at the other, one in between uses all.
+    # From the first speed it can come to rest in time; where it cannot from the other, one in between uses all.
     peak = speed if left(speed) >= 0.0 else float(brentq(left, first, speed, xtol=1e-15, rtol=1e-15))
     up, down = ramps(peak)
     return [*up, (max(left(peak), 0.0) / peak, 0.0, 0.0), *down]
@@ -183,18 +183,18 @@ def _ramp_of_time(first: float, last: float, time: float) -> list[_Phase]:
     return [(time, 0.0, (last - first) / time)] if time > 0.0 else []
 
 
-def _ramp_way(first: float, last: float, acceleration: float, jerk: float | None) -> float:
-    """The way that a ramp takes."""
-    return sum(_way(_ramp(first, last, acceleration, jerk), first))
+def _ramp_distance(first: float, last: float, acceleration: float, jerk: float | None) -> float:
+    """The distance that a ramp takes."""
+    return sum(_distances(_ramp(first, last, acceleration, jerk), first))
 
 
-def _way(phases: list[_Phase], speed: float) -> list[float]:
-    """The way that each phase takes, from a first speed on."""
-    ways = []
+def _distances(phases: list[_Phase], speed: float) -> list[float]:
+    """The distance that each phase takes, from a first speed on."""
+    distances = []
     for time, jerk, acceleration in phases:
-        ways.append(speed * time + acceleration * time**2 / 2.0 + jerk * time**3 / 6.0)
+        distances.append(speed * time + acceleration * time**2 / 2.0 + jerk * time**3 / 6.0)
         speed += acceleration * time + jerk * time**2 / 2.0
-    return ways
+    return distances
 
 
 def _integrated(phases: list[_Phase], position: float, speed: float) -> tuple[np.ndarray, np.ndarray, float]:

@@ -59,10 +59,10 @@ def moving_average(values: np.ndarray, times: np.ndarray, window: float) -> np.n
     return (sums[2 * half + 1 :] - sums[: -2 * half - 1]) / (2 * half + 1)
 
 
-def in_picture(points: np.ndarray, azimuth_deg: float) -> np.ndarray:
+def in_picture(points: Any, azimuth_deg: float) -> np.ndarray:
     """Where a distant level camera sees points (..., 3): to its right and upwards (..., 2) [m].
 
-    The camera stands at an azimuth from the x axis and looks at the z axis, so that motion towards it is not seen.
+    The camera stands at an azimuth from the x axis and points at the z axis, so that motion towards it is not seen.
     """
     azimuth = np.deg2rad(azimuth_deg)
     right = np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hydrostat.actuation import AXES, PulseTrain, pulse_trains, pulses_at, write_gcode, write_pulses
+from hydrostat.actuation import PulseTrain, pulse_trains, pulses_at, write_gcode_files, write_pulses
 from hydrostat.control import MOTIONS, WireModel, WireMotion, bends_of_angles, smooth_motion, three_motions, wire_errors
 from hydrostat.errors import InputError
 from hydrostat.results import along_bends, drawing, figures, panels, replay_with_tendons
@@ -92,11 +92,12 @@ def _write_motor_files(run: Run, motion: WireMotion, trains: list[PulseTrain]) -
     if run.settings.pulse_file:
         write_pulses(run.folder / "pulses.csv", trains)
         files["pulses"] = str(run.folder / "pulses.csv")
-    if len(trains) <= len(AXES):
-        times = np.linspace(0.0, motion.duration, max(2, round(motion.duration / _GCODE_SECONDS) + 1))
-        lengths = motion.lengths(times)
-        write_gcode(run.folder / "move.ngc", times, lengths - lengths[0], f"hydrostat {run.robot.name}")
-        files["gcode"] = str(run.folder / "move.ngc")
+    times = np.linspace(0.0, motion.duration, max(2, round(motion.duration / _GCODE_SECONDS) + 1))
+    travel = motion.lengths(times) - motion.lengths(times[:1])
+    options = (f"hydrostat {run.robot.name}", run.settings.gcode_axes)
+    written = write_gcode_files(run.folder / "move.ngc", times, travel, *options)
+    numbered = {f"gcode_{number}": str(path) for number, path in enumerate(written, 1)}
+    files |= numbered if len(written) > 1 else {"gcode": str(written[0])}
     return files
 
 

@@ -41,6 +41,8 @@ TENTACLE_SCENARIOS = (
             Key("speed_steps", 1, "", "steps of the move at constant speed", least=1, most=100_000),
             Key("compression_bound_mm", 1e-3, "mm", "virtual compression allowed in the smooth move",
                 least=1e-9, most=100.0),
+            Key("gcode_axes", 9, "", "axes of a motion controller, 3 for GRBL: further wires go to further files",
+                least=1, most=9),
             Key("pulse_file", True, "", "whether to write every pulse's time to pulses.csv"),
         ),
     ),
