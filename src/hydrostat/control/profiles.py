@@ -5,6 +5,7 @@ Ramps up and down may differ, and the speed can be changed while the move is und
 
 from dataclasses import dataclass
 from math import sqrt
+from typing import Any
 
 import numpy as np
 from scipy.interpolate import PPoly
@@ -160,7 +161,8 @@ def _to_rest(
         return distance - sum(_distances(up, first)) - sum(_distances(down, peak))
 
     # From the first speed it can come to rest in time; where it cannot from the other, one in between uses all.
-    peak = speed if left(speed) >= 0.0 else float(brentq(left, first, speed, xtol=1e-15, rtol=1e-15))
+    root: Any = speed if left(speed) >= 0.0 else brentq(left, first, speed, xtol=1e-15)
+    peak = float(root)
     up, down = ramps(peak)
     return [*up, (max(left(peak), 0.0) / peak, 0.0, 0.0), *down]
 
