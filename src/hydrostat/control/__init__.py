@@ -27,6 +27,7 @@ from hydrostat.control.timelines import Ramp, Timeline
 from hydrostat.control.timing import Playback, ZeroOrderHold, at_rate, steps_per_decision
 from hydrostat.control.tip_goals import TipGoals, plan_tip_goals
 from hydrostat.control.tracking import Tracked, follow, switch
+from hydrostat.control.wire_loads import LoadedShape, loaded_shape
 from hydrostat.control.wire_motion import (
     MOTIONS,
     WireModel,
@@ -59,6 +60,7 @@ __all__ = [
     "KnownArm",
     "Law",
     "LimbPilot",
+    "LoadedShape",
     "Obstacle",
     "PilotMemory",
     "Plan",
@@ -103,6 +105,7 @@ __all__ = [
     "follow",
     "gaits",
     "inverse_dynamics_along",
+    "loaded_shape",
     "make_course",
     "make_gaze",
     "milliseconds_per_tick",

@@ -105,12 +105,11 @@ def _draw(path: Path, robot, model: WireModel, motions: dict[str, WireMotion], r
         rates = {f"wire {n + 1}": 1e3 * motion.course(times, 1)[:, n] for n in first}
         panels.draw_curves(speeds, times, rates, "segment 1: speeds of the wires", "[mm/s]", **styles)
         shape = model.shapes(motion.lengths(times))
-        theta = np.rad2deg(np.linalg.norm(shape.bend, axis=-1))
-        each = {f"segment {i + 1}": theta[:, i] for i in range(theta.shape[1])}
-        panels.draw_curves(bends, times, each, "bends (dashed: in steps)", "θ [deg]", **styles)
+        loss = np.rad2deg(np.linalg.norm(motion.bends(times), axis=-1) - np.linalg.norm(shape.bend, axis=-1))
+        each = {f"segment {i + 1}": loss[:, i] for i in range(loss.shape[1])}
+        panels.draw_curves(bends, times, each, "loss of bend (dashed: in steps)", "[deg]", **styles)
         squeezed = {kind.replace("_", " "): 1e3 * np.max(np.abs(shape.compression), -1)}
         color = {"colors": [0 if legend else 1], "log": True, "floor": 1e-13}
         panels.draw_curves(off, times, squeezed, "largest virtual compression", "[mm]", **color)
-    bends.set_ylim(0.0, 1.4 * bends.get_ylim()[1])
     off.legend(["continuous", "in steps"], fontsize=7, frameon=False)
     figures.save(figure, path)

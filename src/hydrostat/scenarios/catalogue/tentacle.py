@@ -97,6 +97,11 @@ TENTACLE_SCENARIOS = (
                 "(assumed: it gives link 1 the paper's mean error)", least=0.0, most=5.0),
             _angles("alpha_deg", (0.0, 60.0, -45.0), "azimuths of the shape moved to"),
             _bends("theta_deg", (40.0, 50.0, 30.0), "its bends"),
+            Key("wire_stiffness_n", 0.0, "N", "tension per relative stretch of a wire; 0 for wires that do not stretch "
+                "and drives without play", least=0.0, most=1e9),
+            Key("mean_tension_n", 300.0, "N", "mean tension of the wires, where they stretch", least=0.0, most=1e5),
+            Key("friction", 0.0, "", "coefficient of friction of the wires along the arm", least=0.0, most=2.0),
+            Key("backlash_mm", 0.0, "mm", "play of each drive", least=0.0, most=10.0),
         ),
     ),
     Scenario(
