@@ -77,3 +77,15 @@ def test_bad_loads_are_refused(decoupled):
         loaded_shape(decoupled, GOAL, np.zeros(9), wire_stiffness=0.0, mean_tension=1.0)
     with pytest.raises(InputError, match="`friction` must be a finite number"):
         loaded_shape(decoupled, GOAL, np.zeros(9), wire_stiffness=1.0, mean_tension=1.0, friction=-0.1)
+
+
+def test_wires_that_pass_through_carry_the_moment_of_all_equal_bends():
+    robot = tentacle(routing="through")
+    goal = bends_of_angles((90.0, 90.0, 90.0), (34.0, 34.0, 34.0))
+    shape = loaded_shape(robot, goal, np.zeros(9), wire_stiffness=2.8e5, mean_tension=TENSION)
+    off = shape.bend - goal
+    # The same moment everywhere is that of the last wires alone, so the others need no difference of tension and hold
+    # their segments; the last wires stretch over three lengths: M 3 L / (1.5 r^2 EA) with M = EI theta / L.
+    stretch = 2.0 * 1e6 * np.pi / 4.0 * 0.05**4 * np.deg2rad(34.0) / (0.045**2 * 2.8e5)
+    assert off[2] == pytest.approx([0.0, -stretch], rel=0.03, abs=1e-4)
+    assert np.max(np.abs(off[:2])) < 0.02 * stretch
