@@ -31,7 +31,7 @@ def repeatability(run: Run) -> Outcome:
         quantised = home + step * np.round((lengths - home) / step)
         directions, rates = link_directions(robot, goal)
         loaded = _loaded(settings, robot, goal, np.sign(np.round(lengths - home, 12)))
-        stopped, _ = link_directions(robot, loaded.bend)
+        stopped = directions if loaded.bend is goal else link_directions(robot, loaded.bend)[0]
         quantised = quantised + model.lengths(loaded.bend[None])[0] - lengths
         quantisation = np.asarray(link_angle_errors(robot, stopped, np.tile(quantised, (_BLOCK, 1))))[0]
         bias = 2.0 * np.arcsin(0.5 * np.linalg.norm(np.asarray(stopped) - np.asarray(directions), axis=-1))
