@@ -21,7 +21,10 @@ ROUNDING = 1e-9
 def test_every_recorded_scenario_is_still_there():
     assert set(RECORD) <= set(SCENARIOS)
     # One needs a file, and the sweep and those for any robot came later.
-    assert {name for name in SCENARIOS if SCENARIOS[name].limbed is not None} - set(RECORD) == {"track-file", "tentacle-sweep"}
+    assert {name for name in SCENARIOS if SCENARIOS[name].limbed is not None} - set(RECORD) == {
+        "track-file",
+        "tentacle-sweep",
+    }
 
 
 @pytest.mark.slow
