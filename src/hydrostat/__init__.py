@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         sensing,
         simulation,
         stepping,
+        streaming,
         surroundings,
         viewer,
     )
@@ -86,6 +87,7 @@ _MODULES = {
     "sensing": "sensing",
     "simulation": "simulation",
     "stepping": "stepping",
+    "streaming": "streaming",
     "surroundings": "surroundings",
     "viewer": "viewer",
 }
@@ -171,6 +173,7 @@ __all__ = [
     "simulation",
     "step",
     "stepping",
+    "streaming",
     "surroundings",
     "tip",
     "vibrations",

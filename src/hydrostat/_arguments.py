@@ -5,6 +5,7 @@ from typing import NoReturn
 
 from hydrostat._version import __version__
 from hydrostat.errors import InputError
+from hydrostat._stream_command import add_stream
 from hydrostat.exporting.request import CHAINS, FORMATS
 
 FOR_ANY_ROBOT = {
@@ -75,6 +76,8 @@ def make_parser() -> argparse.ArgumentParser:
     check = commands.add_parser("check", help="whether a result is whole: every chunk is there, and as it was written")
     check.add_argument("folder", metavar="FOLDER", help="the result folder")
     check.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+
+    add_stream(commands)
 
     bench = commands.add_parser("bench", help="this machine's speed")
     bench.add_argument("case", nargs="?", metavar="CASE", help="what to measure; without it, the cases are listed")

@@ -40,6 +40,16 @@ def listen() -> None:
         signal.signal(number, lambda number, _: _leave(number))
 
 
+def wait_when_interrupted() -> None:
+    """Leave the end after a signal to the program itself, however long it takes: what it drives must stop first."""
+    if threading.current_thread() is not threading.main_thread() or os.name != "posix":
+        return
+    signal.set_wakeup_fd(-1)
+    for number in _SAID:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler)
+
+
 def before_leaving(tidy: Callable[[], str]) -> None:
     """Have a function called before a signal ends the program; it returns what to say of the results."""
     _tidy[:] = [tidy]

@@ -69,6 +69,8 @@ _NOT_COMPILED = (
     "_entry.py",
     "_leaving.py",
     "_arguments.py",
+    "_stream_command.py",
+    "streaming",
 )
 """Parts of the package on which no other part depends, so that a change there leaves what is compiled as it is."""
 

@@ -34,11 +34,13 @@ def least_squares(
     *,
     tolerance: float = 1e-13,
     max_steps: int = 100,
+    bounds: tuple[Float[Array, " k"], Float[Array, " k"]] | None = None,
 ) -> Solution:
     """The x that makes |residual(x)|^2 smallest near the first guess.
 
     **Arguments:** `residual`: m equations, scaled so that 1 is a typical size, as `x` should be; `tolerance`: on the
-    largest entry of a step; `max_steps`: after which it gives up and says so.
+    largest entry of a step; `max_steps`: after which it gives up and says so; `bounds`: lowest and highest x, by
+    projection: an unknown at its bound that the gradient presses against it takes no part in the step.
     """
 
     def linearise(x):
@@ -46,10 +48,24 @@ def least_squares(
         J, r = jax.jacfwd(lambda x: (residual(x),) * 2, has_aux=True)(x)
         return r, J.T @ J, J.T @ r
 
+    def within(x):
+        return x if bounds is None else jnp.clip(x, *bounds)
+
+    def free(x, A, g):
+        """The normal equations of the unknowns that no bound holds; the others get a unit row and no gradient."""
+        if bounds is None:
+            return A, g
+        held = ((x <= bounds[0]) & (g > 0.0)) | ((x >= bounds[1]) & (g < 0.0))
+        either = held[:, None] | held
+        diagonal = jnp.where(held, jnp.max(jnp.diagonal(A)), jnp.diagonal(A))
+        A = jnp.where(jnp.eye(len(g), dtype=bool), diagonal[:, None], jnp.where(either, 0.0, A))
+        return A, jnp.where(held, 0.0, g)
+
     def advance(state):
         x, r, A, g, damping, _, count = state
-        step = -_solve(A, g, damping)
-        trial = (x + step, *linearise(x + step))
+        target = within(x - _solve(*free(x, A, g), damping))
+        step = target - x
+        trial = (target, *linearise(target))
         better = trial[1] @ trial[1] <= r @ r
         x, r, A, g = jax.tree.map(lambda new, old: jnp.where(better, new, old), trial, (x, r, A, g))
         damping = jnp.where(better, jnp.maximum(0.01 * damping, _LEAST_DAMPING), jnp.minimum(10.0 * damping, 1e8))
@@ -59,7 +75,7 @@ def least_squares(
         *_, step, count = state
         return (step > tolerance) & (count < max_steps)
 
-    guess = jax.lax.stop_gradient(x)
+    guess = jax.lax.stop_gradient(within(x))
     infinite = jnp.asarray(jnp.inf)
     start = (guess, *linearise(guess), jnp.asarray(_FIRST_DAMPING), infinite, jnp.asarray(0))
     x, _, A, _, _, step, count = jax.lax.while_loop(going_on, advance, jax.lax.stop_gradient(start))
@@ -67,7 +83,8 @@ def least_squares(
     # with respect to whatever `residual` closes over (exact where the residual vanishes).
     x = jax.lax.stop_gradient(x)
     J, r = jax.jacfwd(lambda x: (residual(x),) * 2, has_aux=True)(x)
-    x = x - _solve(jax.lax.stop_gradient(A), jax.lax.stop_gradient(J).T @ r, _LEAST_DAMPING)
+    A, g = free(x, jax.lax.stop_gradient(A), jax.lax.stop_gradient(J).T @ r)
+    x = within(x - _solve(A, g, _LEAST_DAMPING))
     return Solution(x, r, step <= tolerance, count)
 
 

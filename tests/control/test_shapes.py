@@ -58,6 +58,46 @@ def test_a_curve_the_model_made_is_recovered(arm):
     assert fit.rms < 1e-11
 
 
+def arc(arm, angle, azimuth=0.0, points=120):
+    """Points of a circular arc of the arm's length that turns by an angle [rad]."""
+    s = np.linspace(0.0, 1.0, points)
+    aside, along = (1.0 - np.cos(angle * s)) / angle, np.sin(angle * s) / angle
+    return float(arm.length) * np.stack([aside * np.cos(azimuth), aside * np.sin(azimuth), along], -1)
+
+
+# Past half a turn the formula of an arc beyond the tip, or before the base, comes round to the curve again.
+@pytest.mark.parametrize(("angle", "azimuth"), [(4.2, 0.0), (6.0, 0.0), (6.0, 2.0), (7.0, 0.0), (8.5, 2.0)])
+def test_an_arc_of_more_than_half_a_turn_is_met_within_the_arm(arm, angle, azimuth):
+    fit = fit_curve(arm, arc(arm, angle, azimuth))
+    assert np.max(fit.distances) < 1e-9  # 1e-6 mm
+    assert fit.bend == pytest.approx(np.tile(angle / 3.0 * np.array([np.cos(azimuth), np.sin(azimuth)]), (3, 1)))
+    assert fit.start == 0.0
+
+
+def test_a_curve_that_begins_along_the_arm_is_met_and_says_where(arm):
+    points = arc(arm, 4.2)
+    fit = fit_curve(arm, points[40:])
+    assert fit.start == pytest.approx(np.linalg.norm(points[40]))
+    assert np.max(fit.distances) < 1e-9
+    assert fit.bend == pytest.approx(np.tile([1.4, 0.0], (3, 1)))
+
+
+def test_an_arm_needs_its_length_to_come_to_a_curve(arm):
+    length = float(arm.length)
+    aside = np.array([0.5 * length, 0.0, 0.0])
+    fit = fit_curve(arm, arc(arm, 1e-6) + aside)
+    # Half of the length leads to the curve at best: the other half of the points is out of reach.
+    assert fit.start == pytest.approx(0.5 * length)
+    assert fit.used.max() == pytest.approx(60, abs=1)
+    with pytest.raises(InputError, match=f"it has 0, and begins {2 * length:g} m from its base"):
+        fit_curve(arm, arc(arm, 1e-6) + 4.0 * aside)
+
+
+def test_points_that_repeat_keep_their_numbers(arm):
+    points = np.repeat(arc(arm, 1.0, points=30), 2, 0)
+    assert fit_curve(arm, points).used.max() == 58
+
+
 def test_a_curve_it_cannot_take_is_fitted_as_well_as_a_brute_search(arm):
     s = np.linspace(0.0, 1.0, 120)
     angle = 1.1 * np.sin(np.pi * s) ** 2
@@ -97,7 +137,7 @@ def test_points_beyond_the_arm_are_left_out(arm):
         (np.zeros((3, 2)), "must be points with x, y, z; got an array of shape \\(3, 2\\)"),
         (np.zeros((9, 3)), "at least 4 different points; got 1"),
         (np.full((9, 3), np.nan), "must be finite; got \\[nan, nan, nan\\] at point 1"),
-        (np.arange(15.0).reshape(5, 3), "at least 4 points within the arm's 1.05 m; it has 1"),
+        (np.arange(15.0).reshape(5, 3) - np.arange(3.0), "at least 4 points within the arm's 1.05 m; it has 1"),
     ],
 )
 def test_bad_curves_are_refused(arm, points, message):

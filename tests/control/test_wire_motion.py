@@ -104,6 +104,25 @@ def test_smooth_way_respects_the_motors(models, key, profile):
         smooth_motion(model, motor, START, GOAL, 1.0, profile)
 
 
+def test_smooth_way_slows_down_gently_and_changes_speed_on_the_fly(models):
+    robot, model = models["cylinder", "hard"]
+    motor = robot.motor
+    changes = [(2.0, 0.5), (5.0, 1.2)]
+    motion = smooth_motion(model, motor, START, GOAL, 6.0, deceleration=0.4, speed_changes=changes)
+    times = np.linspace(0.0, motion.duration, 20001)
+    assert motion.lengths(times[-1:])[0] == pytest.approx(model.lengths(GOAL[None])[0], abs=1e-12)
+    fastest = np.max(np.abs(motion.course(times, 1)), -1)
+    plain = smooth_motion(model, motor, START, GOAL, 6.0, deceleration=0.4)
+    cruise = np.max(np.abs(plain.course(times, 1)))
+    assert fastest[np.searchsorted(times, 4.5)] == pytest.approx(0.5 * cruise, rel=1e-6)
+    assert np.max(fastest) == pytest.approx(1.2 * cruise, rel=1e-6)
+    assert np.max(np.abs(motion.course(times, 2))) <= motor.max_acceleration * (1 + 1e-9)
+    with pytest.raises(InputError, match=r"the motors allow at most .* times the cruising speed; got 9"):
+        smooth_motion(model, motor, START, GOAL, 6.0, speed_changes=[(2.0, 9.0)])
+    with pytest.raises(InputError, match="`deceleration` must be above 0 and at most 1"):
+        smooth_motion(model, motor, START, GOAL, 6.0, deceleration=2.0)
+
+
 def test_pulse_rate_can_be_the_limit(models):
     robot, model = models["cylinder", "hard"]
     import equinox as eqx

@@ -92,14 +92,16 @@ def test_shape(capsys, tmp_path):
 def test_shape_of_a_users_curve_and_target(capsys, tmp_path):
     s = np.linspace(0.0, 1.6, 90)
     curve = tmp_path / "line.csv"
-    curve.write_text("x,y,z\n" + "\n".join(f"0.0,0.0,{z}" for z in s) + "\n")
+    curve.write_text("x,y,z\n" + "\n".join(f"0.0,0.0,{z}" for z in s + 0.02) + "\n")
     settings = ["--set", f"curve={curve}", "--set", "target=[0.0, 0.0, 3.0]"]
     code = main(["run", "tentacle-shape", *settings, "--json", "--no-figures", "--out", str(tmp_path)])
     printed = capsys.readouterr()
     assert code == 0
     metrics = json.loads(printed.out)["metrics"]
     assert metrics["residual_file_mm"] < 1e-6
-    assert metrics["points_beyond_arm"] == np.sum(s > 1.05 * 1.001)
+    assert metrics["points_beyond_arm"] == np.sum(s + 0.02 > 1.05 * 1.001)
+    assert metrics["curve_start_mm"] == pytest.approx(20.0)
+    assert "the curve does not begin at the arm's base but 20 mm from it" in printed.err
     assert metrics["reachable_target"] is False
     # Straight up is the nearest. There the tip does not move with the bends to first order, so the solver creeps up.
     assert metrics["residual_target_mm"] == pytest.approx(1950.0, abs=0.05)
@@ -164,6 +166,7 @@ SHORT_MOVE = {
     "goal_alpha_deg": [20.0, 60.0, -30.0],
     "goal_theta_deg": [16.0, 18.0, 15.0],
     "step_rad": 0.05,
+    "pieces": 2,
 }
 
 
@@ -204,6 +207,44 @@ def test_vibration_is_least_in_the_smooth_way(tmp_path):
     assert error == pytest.approx(metrics["final_error_deg"], rel=1e-9)
     # Held by steel: the weight of the tentacle bends it by less than a degree.
     assert error < 1.0
+
+
+@pytest.mark.slow
+def test_vibration_is_converged_at_its_default(tmp_path):
+    def measured(**settings):
+        metrics = run_scenario("tentacle-vibration", settings=settings, out=tmp_path, figures=False)["metrics"]
+        return np.concatenate([np.ravel(metrics[key]) for key in metrics if key.startswith(("vibration", "target"))])
+
+    default = measured()
+    # Pieces of constant strain converge with the square of their number; the step with the square of its size.
+    assert measured(pieces=16) == pytest.approx(default, rel=0.1)
+    assert measured(dt_ms=1.0) == pytest.approx(default, rel=0.01)
+
+
+def test_a_sweep_turns_all_the_way_round(capsys, tmp_path):
+    keys = ("--set", "theta_deg=[40.0, 0.0, 0.0]", "--set", "seconds=9", "--set", "steps=12")
+    metrics = run(capsys, tmp_path, "tentacle-sweep", *keys)["metrics"]
+    amplitude = 45.0 * np.deg2rad(40.0)
+    assert metrics["wire_amplitude_mm"][:3] == pytest.approx([amplitude] * 3, rel=1e-5)
+    assert metrics["wire_amplitude_mm"][3:] == pytest.approx([0.0] * 6, abs=1e-9)
+    assert metrics["bend_loss_in_steps_deg"] == pytest.approx(metrics["bend_loss_of_chords_deg"], abs=1e-6)
+    assert metrics["bend_loss_of_chords_deg"][0] == pytest.approx(40.0 * (1.0 - np.cos(np.pi / 12)))
+    assert metrics["wire_speed_max_continuous_mm_s"] == pytest.approx(amplitude * 2.0 * np.pi / 9.0, rel=1e-4)
+    # Out and back: no pulse is left, but each wire has moved by four amplitudes.
+    assert metrics["pulses"] == [0] * 9
+    assert metrics["pulses_both_ways"][0] == pytest.approx(4.0 * amplitude / 0.25e-3, abs=4)
+    # The tip's circle: two arms' lengths straight on from a bend of the first third.
+    theta = np.deg2rad(40.0)
+    radius = 350.0 * (1.0 - np.cos(theta)) / theta + 700.0 * np.sin(theta)
+    assert metrics["tip_travel_mm"] == pytest.approx(2.0 * np.pi * radius, rel=1e-4)
+
+
+def test_a_move_to_where_it_is_says_so(capsys, tmp_path):
+    same = ["--set", "start_theta_deg=[30.0, 30.0, 30.0]", "--set", "goal_theta_deg=[30.0, 30.0, 30.0]"]
+    same += ["--set", "start_alpha_deg=[0.0, 0.0, 0.0]", "--set", "goal_alpha_deg=[360.0, 360.0, 360.0]"]
+    same += ["--set", "pulse_file=false"]
+    assert main(["run", "tentacle-move", *same, "--json", "--no-figures", "--out", str(tmp_path)]) == 0
+    assert "nothing moves; tentacle-sweep turns azimuths" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

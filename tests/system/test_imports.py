@@ -13,7 +13,7 @@ MOST_LINES = 400
 LAYERS = (
     {"errors", "kept_files", "_version"},
     {"code_cache", "collecting", "constants", "derivatives", "geometry", "measuring"},
-    {"executables", "native"},
+    {"executables", "native", "streaming"},
     {"compiling"},
     {"lie", "tables"},
     {"least_squares"},
@@ -33,7 +33,9 @@ LAYERS = (
     {"identification"},
     {"scenarios"},
     {"benchmarking"},
-    {"_terminal", "_leaving", "_arguments"},
+    {"_terminal", "_leaving"},
+    {"_stream_command"},
+    {"_arguments"},
     {"cli"},
     {"_entry"},
 )

@@ -1,6 +1,6 @@
 """Actuators: tendons and wires with the stepper motors that pull them, the legs of platforms, and muscles."""
 
-from hydrostat.actuation.gcode import AXES, write_gcode
+from hydrostat.actuation.gcode import AXES, write_gcode, write_gcode_files
 from hydrostat.actuation.legs import Legs, leg_forces, leg_rates, make_legs, radial_forces, rest_poses
 from hydrostat.actuation.limb_tendons import (
     TendonPull,
@@ -52,5 +52,6 @@ __all__ = [
     "soft_length",
     "tensions_for_shape",
     "write_gcode",
+    "write_gcode_files",
     "write_pulses",
 ]

@@ -97,7 +97,7 @@ def write_pulses(path: Path, trains: list[PulseTrain]) -> int:
         np.full(len(order), ord("."), np.uint8),
         *_digits(nanoseconds % 1_000_000_000, 9),
         np.full(len(order), ord(","), np.uint8),
-        *_digits(wires[order], 3),
+        *_digits(wires[order], max(3, len(str(len(trains))))),
         np.full(len(order), ord(","), np.uint8),
         np.where(directions[order] > 0, ord("+"), ord("-")).astype(np.uint8),
         np.full(len(order), ord("1"), np.uint8),

@@ -27,6 +27,7 @@ from hydrostat.control.timelines import Ramp, Timeline
 from hydrostat.control.timing import Playback, ZeroOrderHold, at_rate, steps_per_decision
 from hydrostat.control.tip_goals import TipGoals, hold_goal, plan_tip_goals
 from hydrostat.control.tracking import Tracked, follow, switch
+from hydrostat.control.wire_loads import LoadedShape, loaded_shape
 from hydrostat.control.wire_motion import (
     MOTIONS,
     WireModel,
@@ -34,10 +35,12 @@ from hydrostat.control.wire_motion import (
     bend_vectors,
     bends_of_angles,
     constant_speed_motion,
+    rotation_vectors,
     smooth_motion,
     stepped_motion,
     three_motions,
 )
+from hydrostat.control.wire_sweeps import check_wire_speed, speed_jump, sweep_errors, sweep_motion
 
 __all__ = [
     "MOTIONS",
@@ -57,6 +60,7 @@ __all__ = [
     "KnownArm",
     "Law",
     "LimbPilot",
+    "LoadedShape",
     "Obstacle",
     "PilotMemory",
     "Plan",
@@ -87,6 +91,7 @@ __all__ = [
     "at_rate",
     "bend_vectors",
     "bends_of_angles",
+    "check_wire_speed",
     "clearances",
     "commands",
     "configuration",
@@ -103,6 +108,7 @@ __all__ = [
     "gaits",
     "hold_goal",
     "inverse_dynamics_along",
+    "loaded_shape",
     "make_course",
     "make_gaze",
     "milliseconds_per_tick",
@@ -115,12 +121,16 @@ __all__ = [
     "poses_by_actuators",
     "read_points",
     "rest_under",
+    "rotation_vectors",
     "scurve",
     "smooth_motion",
     "smooth_pace",
     "space_curve",
+    "speed_jump",
     "stepped_motion",
     "steps_per_decision",
+    "sweep_errors",
+    "sweep_motion",
     "switch",
     "targets_before",
     "three_motions",

@@ -49,7 +49,9 @@ class CurveFit(NamedTuple):
     distances: np.ndarray
     """Distance of each used point of the curve from the arm's axis [m]."""
     used: np.ndarray
-    """Indices of the points that the arm is long enough for."""
+    """Indices of the points of the curve that were used: those that the arm is long enough for."""
+    start: float
+    """Distance of the curve's first point from the arm's base [m]; 0 for a curve that begins there."""
 
     @property
     def rms(self) -> float:
@@ -115,15 +117,21 @@ def _turn_left(T_world_tip: SE3, T_world_target: SE3, match: str) -> Float[Array
 def fit_curve(arm: Arm, points: np.ndarray, bend_limit: float = 2.967) -> CurveFit:
     """The configuration whose axis lies closest to a curve through points, (m, 3) in the world [m], from base to tip.
 
-    Unknown are the bends and, for each point, how far along the arm it lies: so the points need not be evenly spaced,
-    and a curve that the arm can take is met exactly. Points beyond the arm's length are left out and said.
+    Unknown are the bends and, for each point, its place along the arm, from base to tip: so the points need not be
+    evenly spaced, and a curve that the arm can take is met exactly. Points that the arm is too short for are left out:
+    it takes at least the distance from its base to the first point, and then the curve's own length. Noise that is not
+    small against the spacing of the points makes that length too long.
     """
-    points = _checked_points(points)
-    distances = _distances_along(points)
-    length = float(arm.length)
+    points, kept = _checked_points(points)
+    base = np.asarray(arm.T_world_base.position)
+    start, length = float(np.linalg.norm(points[0] - base)), float(arm.length)
+    distances = start + _distances_along(points)
     used = np.flatnonzero(distances <= length * (1.0 + 1e-3))
     if len(used) < 4:
-        raise InputError(f"the curve must have at least 4 points within the arm's {length:g} m; it has {len(used)}")
+        away = f", and begins {start:g} m from its base" if start > length * 1e-6 else ""
+        raise InputError(
+            f"the curve must have at least 4 points within the arm's {length:g} m; it has {len(used)}{away}"
+        )
     if len(used) > _MOST_POINTS:
         used = used[np.unique(np.linspace(0, len(used) - 1, _MOST_POINTS).round().astype(int))]
     # Pad to a fixed number of points, with weight zero, so that any curve uses the same compiled solver.
@@ -133,8 +141,8 @@ def fit_curve(arm: Arm, points: np.ndarray, bend_limit: float = 2.967) -> CurveF
     weights = np.concatenate([np.ones(len(used)), np.zeros(fill)])
     guess = _follow(arm, points, distances)
     guesses = np.array([scale * guess for scale in (1.0, 0.6, 0.3, 1.4)])
-    q, bend, left = _fit_curve(arm, padded, weights, guesses, along, bend_limit)
-    return CurveFit(np.asarray(q), np.asarray(bend), np.asarray(left)[: len(used)], used)
+    q, bend, left = _fit_curve(arm, padded, weights, guesses, np.minimum(along, 1.0), bend_limit)
+    return CurveFit(np.asarray(q), np.asarray(bend), np.asarray(left)[: len(used)], kept[used], start)
 
 
 @quick_jit
@@ -154,15 +162,21 @@ def _fit_curve(arm, points, weights, guesses, along, bend_limit):
         idle = (1.0 - weights) * (unknown[size:] - along)
         return jnp.concatenate([(weights[:, None] * misses(unknown)).ravel(), idle, _PENALTY * excess])
 
+    # A place beyond an end of the arm does not exist, though the formula of its arc goes on there.
+    unbounded = jnp.full(size, jnp.inf)
+    bounds = (
+        jnp.concatenate([-unbounded, jnp.zeros_like(along)]),
+        jnp.concatenate([unbounded, jnp.ones_like(along)]),
+    )
+
     def from_guess(guess):
-        return least_squares(residual, jnp.concatenate([guess.ravel(), along]), tolerance=1e-12)
+        start = jnp.concatenate([guess.ravel(), along])
+        return least_squares(residual, start, tolerance=1e-12, bounds=bounds)
 
     solutions = jax.vmap(from_guess)(guesses)
     unknown = solutions.x[jnp.argmin(jnp.sum(solutions.residual**2, -1))]
-    # A place beyond an end of the arm does not exist: measure from the end.
-    clipped = unknown.at[size:].set(jnp.clip(unknown[size:], 0.0, 1.0))
     bend = unknown[:size].reshape(arm.count, 2)
-    return configuration(arm, bend), bend, small.norm(misses(clipped)) * arm.length
+    return configuration(arm, bend), bend, small.norm(misses(unknown)) * arm.length
 
 
 def space_curve(
@@ -185,8 +199,8 @@ def space_curve(
     return solve_ivp(frenet, (0.0, marks[-1]), start, t_eval=marks, rtol=1e-10, atol=1e-12).y[:3].T
 
 
-def _checked_points(points: np.ndarray) -> np.ndarray:
-    """The points as an array of finite numbers, none twice in a row."""
+def _checked_points(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The points as an array of finite numbers, none twice in a row, and their indices."""
     points = np.asarray(points, float)
     if points.ndim != 2 or points.shape[1] != 3:
         raise InputError(f"a curve must be points with x, y, z; got an array of shape {points.shape}")
@@ -196,7 +210,7 @@ def _checked_points(points: np.ndarray) -> np.ndarray:
     apart = np.concatenate([[True], np.any(np.diff(points, axis=0) != 0.0, 1)])
     if np.sum(apart) < 4:
         raise InputError(f"a curve must have at least 4 different points; got {int(np.sum(apart))}")
-    return points[apart]
+    return points[apart], np.flatnonzero(apart)
 
 
 def _distances_along(points: np.ndarray) -> np.ndarray:
@@ -212,6 +226,9 @@ def _distances_along(points: np.ndarray) -> np.ndarray:
 
 def _follow(arm: Arm, points: np.ndarray, distances: np.ndarray) -> np.ndarray:
     """First guess of the bend vectors: each segment turns from the curve's tangent at its base to that at its end."""
+    if distances[0] > 0.0:  # from the base straight to where the curve begins
+        distances = np.concatenate([[0.0], distances])
+        points = np.concatenate([np.asarray(arm.T_world_base.position)[None], points])
     spline = CubicSpline(distances, points)
     ends = np.minimum(np.cumsum(np.asarray(arm.segments.length)), distances[-1])
     rotation = np.asarray(arm.T_world_base.rotation)

@@ -17,7 +17,7 @@ from scipy.interpolate import CubicSpline, make_interp_spline
 from hydrostat.actuation import Stepper, Tendons, shape_from_lengths
 from hydrostat.bodies import Arm
 from hydrostat.compiling import in_pieces, quick_jit
-from hydrostat.control.profiles import scurve, trapezoid
+from hydrostat.control.profiles import Profile, scurve, trapezoid
 from hydrostat.errors import InputError, choice
 
 MOTIONS = ("stepped", "constant_speed", "smooth")
@@ -80,6 +80,11 @@ def bends_of_angles(alpha_deg: Sequence[float], theta_deg: Sequence[float]) -> n
     return bend_vectors(np.deg2rad(alpha_deg), np.deg2rad(theta_deg))
 
 
+def rotation_vectors(bends: np.ndarray) -> np.ndarray:
+    """The rotation vectors of arcs with bend vectors, (..., 2) -> (..., 3) [rad]."""
+    return np.stack([-bends[..., 1], bends[..., 0], np.zeros(bends.shape[:-1])], -1)
+
+
 def angle_pairs(bends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The pairs (alpha, theta) of bend vectors; a straight segment has alpha = 0."""
     return np.arctan2(bends[..., 1], bends[..., 0]), np.hypot(bends[..., 0], bends[..., 1])
@@ -105,7 +110,7 @@ def stepped_motion(model: WireModel, start: np.ndarray, goal: np.ndarray, durati
         return bend_vectors(alpha0 + done * turn, theta0 + done * (theta1 - theta0))
 
     marks = np.linspace(0.0, duration, steps + 1)
-    return WireMotion(duration, bends, _linear(marks, model.lengths(bends(marks))), steps + 1)
+    return WireMotion(duration, bends, linear_course(marks, model.lengths(bends(marks))), steps + 1)
 
 
 def constant_speed_motion(
@@ -120,7 +125,7 @@ def constant_speed_motion(
         return start + np.clip(times / duration, 0.0, 1.0)[:, None, None] * (goal - start)
 
     marks = np.linspace(0.0, duration, steps + 1)
-    return WireMotion(duration, bends, _linear(marks, model.lengths(bends(marks))), steps + 1)
+    return WireMotion(duration, bends, linear_course(marks, model.lengths(bends(marks))), steps + 1)
 
 
 def smooth_motion(
@@ -131,6 +136,8 @@ def smooth_motion(
     duration: float | None = None,
     profile: str = "scurve",
     compression_bound: float = 1e-6,
+    deceleration: float = 1.0,
+    speed_changes: Sequence[tuple[float, float]] = (),
 ) -> WireMotion:
     """The smooth method: straight in bend vectors, with a smooth time law that respects every motor's limits.
 
@@ -139,11 +146,18 @@ def smooth_motion(
     is chosen so that no motor exceeds its speed, acceleration, jerk (S-curve) or pulse rate.
 
     **Arguments:** `duration` [s], or None for as fast as the motors allow; `profile`: scurve or trapezoid;
-    `compression_bound` [m].
+    `compression_bound` [m]; `deceleration`: the largest one over the largest acceleration, up to 1;
+    `speed_changes`: on the fly, each a time [s] and the new speed over the cruising speed that was planned.
     """
     choice("profile", profile, ("scurve", "trapezoid"))
-    path, knots = _spline_path(model, start, goal, compression_bound)
-    law = _time_law(path, motor, profile)
+    if not 0.0 < deceleration <= 1.0:
+        raise InputError(f"`deceleration` must be above 0 and at most 1, over the acceleration; got {deceleration:g}")
+
+    def line(fractions):
+        return start + fractions[:, None, None] * (goal - start)
+
+    path, knots = spline_path(model, line, compression_bound)
+    law, limits = _time_law(path, motor, profile, deceleration)
     if duration is not None:
         if duration < law.duration * (1.0 - 1e-9):
             raise InputError(
@@ -151,8 +165,21 @@ def smooth_motion(
             )
         law = law.stretched(duration)
 
-    def bends(times):
-        return start + law(times)[:, None, None] * (goal - start)
+    cruising, fastest = float(np.max(law(law.phases.x, 1))), limits[0]
+    for time, factor in speed_changes:
+        if factor * cruising > fastest * (1.0 + 1e-9):
+            most = fastest / cruising
+            raise InputError(f"the motors allow at most {most:.3f} times the cruising speed; got {factor:g}")
+        law = law.with_speed(time, factor * cruising, *limits[1:])
+    return motion_along(line, path, law, knots)
+
+
+def motion_along(bends: Callable[[np.ndarray], np.ndarray], path: CubicSpline, law: Profile, knots: int) -> WireMotion:
+    """The motion along a path of the wires under a time law.
+
+    **Arguments:** `bends`: bend vectors at fractions of the path, (m,) -> (m, n, 2) [rad]; `path`: the wires' lengths
+    there [m]; `knots`: of the path.
+    """
 
     def course(times, derivative):
         done, speed = law(times), law(times, 1)[:, None]
@@ -164,17 +191,21 @@ def smooth_motion(
             return path(done, 2) * speed**2 + path(done, 1) * law(times, 2)[:, None]
         raise ValueError(f"`derivative` must be 0, 1 or 2; got {derivative}")
 
-    return WireMotion(law.duration, bends, course, knots)
+    return WireMotion(law.duration, lambda times: bends(law(times)), course, knots)
 
 
-def _spline_path(model: WireModel, start, goal, bound: float) -> tuple[CubicSpline, int]:
-    """The wires' lengths over the fraction of the path, on as few knots as the bound allows."""
-    knots = 5
+def spline_path(
+    model: WireModel, bends: Callable[[np.ndarray], np.ndarray], bound: float, knots: int = 5
+) -> tuple[CubicSpline, int]:
+    """The wires' lengths over the fraction of a path of bend vectors, on as few knots as a bound [m] allows.
+
+    Neither a wire's deviation nor the virtual compression exceeds the bound.
+    """
     while True:
         marks = np.linspace(0.0, 1.0, knots)
-        path = CubicSpline(marks, model.lengths(start + marks[:, None, None] * (goal - start)))
+        path = CubicSpline(marks, model.lengths(bends(marks)))
         between = np.linspace(0.0, 1.0, 4 * (knots - 1) + 1)
-        exact = model.lengths(start + between[:, None, None] * (goal - start))
+        exact = model.lengths(bends(between))
         lengths = path(between)
         near = np.max(np.abs(lengths - exact)) <= 0.5 * bound
         # Wires that pass through other segments can add up: check the compression itself as well.
@@ -185,28 +216,39 @@ def _spline_path(model: WireModel, start, goal, bound: float) -> tuple[CubicSpli
         knots = 2 * knots - 1
 
 
-def _time_law(path: CubicSpline, motor: Stepper, profile: str):
-    """The fastest time law that keeps every wire within its motor's limits along the path."""
+def _time_law(path: CubicSpline, motor: Stepper, profile: str, deceleration: float):
+    """The fastest time law that keeps every wire within its motor's limits along the path, and its own limits:
+    speed, acceleration, deceleration, jerk (None for a trapezoid)."""
     fractions = np.linspace(0.0, 1.0, _SAMPLES_PER_KNOT * (len(path.x) - 1) + 1)
     slope, bend, twist = (max(float(np.max(np.abs(path(fractions, order)))), 1e-12) for order in (1, 2, 3))
     # The wire's acceleration is slope s'' + bend s'^2, its jerk slope s''' + 3 bend s' s'' + twist s'^3. The speed of
     # the fraction takes at most a half of the acceleration and a third of the jerk, so that something is left.
     speed = min(motor.speed_limit / slope, (0.5 * motor.max_acceleration / bend) ** 0.5)
     if profile == "trapezoid":
-        return trapezoid(speed, (motor.max_acceleration - bend * speed**2) / slope)
+        acceleration = (motor.max_acceleration - bend * speed**2) / slope
+        slow = None if deceleration == 1.0 else deceleration * acceleration
+        return trapezoid(speed, acceleration, slow), (speed, acceleration, slow, None)
     speed = min(speed, (motor.max_jerk / (3.0 * twist)) ** (1.0 / 3.0))
     acceleration = min(
         (motor.max_acceleration - bend * speed**2) / slope,
         motor.max_jerk / (9.0 * bend * speed),
     )
     jerk = (motor.max_jerk - 3.0 * bend * speed * acceleration - twist * speed**3) / slope
-    return scurve(speed, acceleration, jerk)
+    slow = None if deceleration == 1.0 else deceleration * acceleration
+    return scurve(speed, acceleration, jerk, slow), (speed, acceleration, slow, jerk)
 
 
-def _linear(marks: np.ndarray, lengths: np.ndarray) -> Callable[[np.ndarray, int], np.ndarray]:
-    """The lengths that are linear between marks in time."""
+def linear_course(marks: np.ndarray, lengths: np.ndarray) -> Callable[[np.ndarray, int], np.ndarray]:
+    """The course of wires that are linear between marks in time [s], and at rest before and after."""
     spline = make_interp_spline(marks, lengths, k=1)
-    return lambda times, derivative: spline(np.clip(times, marks[0], marks[-1]), derivative)
+
+    def course(times, derivative):
+        values = spline(np.clip(times, marks[0], marks[-1]), derivative)
+        if derivative > 0:
+            values[(times < marks[0]) | (times > marks[-1])] = 0.0
+        return values
+
+    return course
 
 
 def three_motions(
@@ -218,10 +260,14 @@ def three_motions(
     step: float,
     profile: str = "scurve",
     compression_bound: float = 1e-6,
+    speed_steps: int = 1,
+    deceleration: float = 1.0,
+    speed_changes: Sequence[tuple[float, float]] = (),
 ) -> dict[str, WireMotion]:
     """The same move in the three ways, by name; the arguments are those of the functions of each."""
+    smooth = (profile, compression_bound, deceleration, speed_changes)
     return {
         "stepped": stepped_motion(model, start, goal, duration, step),
-        "constant_speed": constant_speed_motion(model, start, goal, duration),
-        "smooth": smooth_motion(model, motor, start, goal, duration, profile, compression_bound),
+        "constant_speed": constant_speed_motion(model, start, goal, duration, speed_steps),
+        "smooth": smooth_motion(model, motor, start, goal, duration, *smooth),
     }

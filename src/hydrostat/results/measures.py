@@ -59,6 +59,16 @@ def moving_average(values: np.ndarray, times: np.ndarray, window: float) -> np.n
     return (sums[2 * half + 1 :] - sums[: -2 * half - 1]) / (2 * half + 1)
 
 
+def in_picture(points: Any, azimuth_deg: float) -> np.ndarray:
+    """Where a distant level camera sees points (..., 3): to its right and upwards (..., 2) [m].
+
+    The camera stands at an azimuth from the x axis and points at the z axis, so that motion towards it is not seen.
+    """
+    azimuth = np.deg2rad(azimuth_deg)
+    right = np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])
+    return np.stack([np.asarray(points) @ right, np.asarray(points)[..., 2]], -1)
+
+
 def speed_over(points: np.ndarray, times: np.ndarray, window: float) -> np.ndarray:
     """The speed of a point (rows, 3) as its mean over a window of time [s]: that of a polygon has no jumps so [m/s]."""
     half, rows = window_rows(times, window), np.arange(len(times))

@@ -4,12 +4,14 @@ from pathlib import Path
 
 import numpy as np
 
-from hydrostat.actuation import AXES, PulseTrain, pulse_trains, pulses_at, write_gcode, write_pulses
+from hydrostat.actuation import PulseTrain, pulse_trains, pulses_at, write_gcode_files, write_pulses
 from hydrostat.control import MOTIONS, WireModel, WireMotion, bends_of_angles, smooth_motion, three_motions, wire_errors
+from hydrostat.errors import InputError
 from hydrostat.results import along_bends, drawing, figures, panels, replay_with_tendons
 from hydrostat.robots import build_robot, own_variant, wire_variants
 from hydrostat.scenarios.base import Outcome, Run
 
+_NOWHERE = "start and goal are the same shape, so nothing moves; tentacle-sweep turns azimuths all the way round"
 _ROW_SECONDS = 0.02  # between recorded rows
 _GCODE_SECONDS = 0.02  # between moves of the G-code
 
@@ -32,8 +34,9 @@ def move(run: Run) -> Outcome:
         run.progress("round trips", 0.0)
         round_trip = max(wire_errors.round_trip_error(one) for one in models.values())
         run.progress("planning", 0.2)
-        plan = (start, goal, settings.seconds, settings.step_rad, settings.profile, bound)
-        motions = {name: three_motions(one, motor, *plan) for name, one in models.items()}
+        plan = (start, goal, settings.seconds, settings.step_rad, settings.profile, bound, settings.speed_steps)
+        ramps = (settings.deceleration, _pairs(settings.speed_changes))
+        motions = {name: three_motions(one, motor, *plan, *ramps) for name, one in models.items()}
         run.progress("examining", 0.4)
         deviation = {kind: wire_errors.path_deviation(model, motions[own][kind]) for kind in MOTIONS}
         others = [name for name in models if name != "cylinder_hard"]
@@ -61,7 +64,9 @@ def move(run: Run) -> Outcome:
         "pulse_rate_max_hz": max(train.rate_max for train in trains),
         "wire_speed_max_mm_s": 1e3 * wire_errors.largest_speed(motion),
         "duration_s": motion.duration,
-        "shortest_duration_s": smooth_motion(model, motor, start, goal, None, settings.profile, bound).duration,
+        "shortest_duration_s": smooth_motion(
+            model, motor, start, goal, None, settings.profile, bound, settings.deceleration
+        ).duration,
         "steps_stepped": motions[own]["stepped"].knots - 1,
     }
     title = f"tentacle-move: {run.robot.name}, {settings.way.replace('_', ' ')}"
@@ -70,7 +75,15 @@ def move(run: Run) -> Outcome:
         figure=lambda path: _draw(path, robot, model, motions[own], title),
         replay=lambda path: replay_with_tendons(rows, path, title),
         files=files,
+        notes=[_NOWHERE] if np.allclose(start, goal, rtol=0.0, atol=1e-12) else [],
     )
+
+
+def _pairs(values: tuple[float, ...]) -> list[tuple[float, float]]:
+    """The changes of speed: times and factors."""
+    if len(values) % 2:
+        raise InputError(f"`speed_changes` must be pairs of a time and a factor; got {len(values)} numbers")
+    return list(zip(values[::2], values[1::2], strict=True))
 
 
 def _write_motor_files(run: Run, motion: WireMotion, trains: list[PulseTrain]) -> dict[str, str]:
@@ -79,11 +92,12 @@ def _write_motor_files(run: Run, motion: WireMotion, trains: list[PulseTrain]) -
     if run.settings.pulse_file:
         write_pulses(run.folder / "pulses.csv", trains)
         files["pulses"] = str(run.folder / "pulses.csv")
-    if len(trains) <= len(AXES):
-        times = np.linspace(0.0, motion.duration, max(2, round(motion.duration / _GCODE_SECONDS) + 1))
-        lengths = motion.lengths(times)
-        write_gcode(run.folder / "move.ngc", times, lengths - lengths[0], f"hydrostat {run.robot.name}")
-        files["gcode"] = str(run.folder / "move.ngc")
+    times = np.linspace(0.0, motion.duration, max(2, round(motion.duration / _GCODE_SECONDS) + 1))
+    travel = motion.lengths(times) - motion.lengths(times[:1])
+    options = (f"hydrostat {run.robot.name}", run.settings.gcode_axes)
+    written = write_gcode_files(run.folder / "move.ngc", times, travel, *options)
+    numbered = {f"gcode_{number}": str(path) for number, path in enumerate(written, 1)}
+    files |= numbered if len(written) > 1 else {"gcode": str(written[0])}
     return files
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hydrostat.control import WireModel, bends_of_angles
+from hydrostat.control import LoadedShape, WireModel, bends_of_angles, loaded_shape
 from hydrostat.control.wire_errors import link_angle_errors, link_directions, noise_length_moments
 from hydrostat.results import Variable, along_bends, figures, panels, replay_with_tendons
 from hydrostat.robots import build_robot
@@ -30,11 +30,16 @@ def repeatability(run: Run) -> Outcome:
         home, lengths = (model.lengths(bends[None])[0] for bends in (np.zeros_like(goal), goal))
         quantised = home + step * np.round((lengths - home) / step)
         directions, rates = link_directions(robot, goal)
-        quantisation = np.asarray(link_angle_errors(robot, directions, np.tile(quantised, (_BLOCK, 1))))[0]
+        loaded = _loaded(settings, robot, goal, np.sign(np.round(lengths - home, 12)))
+        stopped = directions if loaded.bend is goal else link_directions(robot, loaded.bend)[0]
+        quantised = quantised + model.lengths(loaded.bend[None])[0] - lengths
+        quantisation = np.asarray(link_angle_errors(robot, stopped, np.tile(quantised, (_BLOCK, 1))))[0]
+        bias = 2.0 * np.arcsin(0.5 * np.linalg.norm(np.asarray(stopped) - np.asarray(directions), axis=-1))
     errors = _arrivals(run, robot, directions, quantised, noise)
     expected_mean, expected_spread = np.rad2deg([noise_length_moments(np.asarray(one), noise) for one in rates]).T
     mean, spread = np.rad2deg(errors.mean(0)), np.rad2deg(errors.std(0, ddof=1))
     standard_error = expected_spread / np.sqrt(settings.moves)
+    unbiased = noise > 0.0 and np.all(bias == 0.0)
     paper = robot.arm.count == len(PAPER_MEAN_DEG)
     metrics = {
         "angle_error_mean_deg": mean,
@@ -43,7 +48,9 @@ def repeatability(run: Run) -> Outcome:
         "paper_variance": list(PAPER_VARIANCE) if paper else None,
         "expected_mean_deg": expected_mean,
         "expected_std_deg": expected_spread,
-        "mean_deviation_standard_errors": (mean - expected_mean) / standard_error if noise > 0.0 else None,
+        "mean_deviation_standard_errors": (mean - expected_mean) / standard_error if unbiased else None,
+        "bias_deg": np.rad2deg(bias),
+        "least_tension_n": float(np.min(loaded.tension)),
         "quantisation_error_deg": np.rad2deg(quantisation),
         "moves": settings.moves,
         "wire_noise_mm": settings.wire_noise_mm,
@@ -56,6 +63,16 @@ def repeatability(run: Run) -> Outcome:
         figure=lambda path: _draw(path, np.rad2deg(errors), expected_mean, paper, title),
         replay=lambda path: replay_with_tendons(along_bends(robot, times, there_and_back), path, title),
     )
+
+
+def _loaded(settings, robot, goal: np.ndarray, approach: np.ndarray) -> LoadedShape:
+    """Where the arm stops without noise; at the goal itself where wires do not stretch and drives have no play."""
+    if settings.wire_stiffness_n == 0.0:
+        lag = np.zeros(len(approach))
+        return LoadedShape(goal, lag + settings.mean_tension_n, lag)
+    loads = {"friction": settings.friction, "backlash": 1e-3 * settings.backlash_mm}
+    stiffness, tension = settings.wire_stiffness_n, settings.mean_tension_n
+    return loaded_shape(robot, goal, approach, wire_stiffness=stiffness, mean_tension=tension, **loads)
 
 
 def _arrivals(run: Run, robot, directions, lengths: np.ndarray, noise: float) -> np.ndarray:

@@ -16,6 +16,7 @@ from hydrostat.robots import build_robot
 from hydrostat.scenarios.base import Outcome, Run
 
 _CURVE_POINTS = 150
+_AT_BASE = 1e-6  # arm lengths: a curve that begins nearer begins at the base
 _FAR = 1.3  # arm lengths: a target that no arm of fixed length can reach
 
 
@@ -64,7 +65,13 @@ def shape(run: Run) -> Outcome:
         notes = [_named("a target at 1.3 arm lengths", beyond)]
         if own_curve is not None:
             metrics |= _residuals("file", fits["file"])
+            metrics["curve_start_mm"] = 1e3 * fits["file"].start
             metrics["points_beyond_arm"] = int(len(own_curve) - 1 - fits["file"].used.max())
+            if fits["file"].start > _AT_BASE * length:
+                notes.append(
+                    f"the curve does not begin at the arm's base but {1e3 * fits['file'].start:.3g} mm from it; "
+                    "the arm needs at least that much of its length to come to it"
+                )
             if metrics["points_beyond_arm"]:
                 notes.append(f"{metrics['points_beyond_arm']} points of the curve lie beyond the arm and were left out")
         if own_target is not None:
