@@ -17,6 +17,7 @@ from hydrostat.scenarios.arm import muscle_gains
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.surroundings import AbstractSurroundings
 
+_LEAST = 1.0  # mm or degrees: least half height of a panel
 _ROW_S = 0.01  # from row to row, where steps are not longer
 
 
@@ -38,6 +39,18 @@ class Octopus:
         assert isinstance(robot.mounts, hs.SE3)
         return float(robot.body.radius - robot.mounts.position[0, 2] + robot.arm.length)
 
+    @property
+    def weight_in_water(self) -> float:
+        """Weight less buoyancy of body and arms [N]."""
+        system = self.system
+        robot, water = system.robot, system.part(hs.Water)
+        assert robot.base_inertia is not None
+        assert robot.body is not None
+        inertia, density = np.asarray(robot.one.inertia[..., 3]), np.asarray(robot.arm.material.density)
+        arms = robot.count * float(np.sum(inertia * (1.0 - float(water.density) / density[:, None])))
+        body = float(robot.base_inertia[3]) - float(water.density * robot.body.volume)
+        return float(np.linalg.norm(system.gravity)) * (arms + body)
+
 
 def octopus(
     run: Run,
@@ -51,7 +64,7 @@ def octopus(
     """The octopus of a run, without the arms that it has lost.
 
     **Arguments:** `ground`: whether it lies on the ground, or is in open water; `weight`: share of their weight in
-    water by which body and arms sink; `free`: whether its body moves; `water`: still water when not given; `parts`:
+    water by which body and arms sink, the rest being made up for by buoyancy; `free`: whether its body moves; `water`: still water when not given; `parts`:
     other surroundings.
     """
     spec, settings = run.limbed, run.settings
@@ -144,5 +157,9 @@ def draw_on_ground(path: Path, motions: Mapping[str, hs.Trajectory], title: str)
         ("turn of the body", {name: yaw(one) for name, one in motions.items()}),
     )
     for cell, (heading, values), unit in zip((grid[1, :2], grid[1, 2:]), curves, ("[mm]", "[deg]"), strict=True):
-        panels.draw_curves(figure.add_subplot(cell), times, values, heading, unit, colors=[0, 2])
+        axes = figure.add_subplot(cell)
+        panels.draw_curves(axes, times, values, heading, unit, colors=[0, 2])
+        low, high = axes.get_ylim()
+        # What is less than a millimetre or a degree in all is drawn as such.
+        axes.set_ylim(min(low, -_LEAST), max(high, _LEAST))
     figures.save(figure, path)

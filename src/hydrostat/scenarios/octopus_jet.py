@@ -15,7 +15,7 @@ def jet(run: Run) -> Outcome:
     """Some bursts in open water and, beside it, the same without the jet."""
     settings = run.settings
     sizes = (1e-6 * settings.volume_ml, 1e-6 * settings.nozzle_mm2, settings.burst_s, settings.refill_s)
-    animal = octopus(run, ground=False, weight=0.0, parts=[hs.Jet(*sizes)])
+    animal = octopus(run, ground=False, weight=1.0 - settings.buoyancy, parts=[hs.Jet(*sizes)])
     timing = {"burst": settings.burst_s, "pause": settings.refill_s, "delay": settings.delay_s}
     arms = {"close": settings.close, "stiffen": settings.stiffen}
     seconds = settings.delay_s + settings.bursts * (settings.burst_s + settings.refill_s)
