@@ -64,8 +64,8 @@ def octopus(
     """The octopus of a run, without the arms that it has lost.
 
     **Arguments:** `ground`: whether it lies on the ground, or is in open water; `weight`: share of their weight in
-    water by which body and arms sink, the rest being made up for by buoyancy; `free`: whether its body moves; `water`: still water when not given; `parts`:
-    other surroundings.
+    water by which body and arms sink, the rest being made up for by buoyancy; `free`: whether its body moves; `water`:
+    still water when not given; `parts`: other surroundings.
     """
     spec, settings = run.limbed, run.settings
     lost, failed = (_numbers(run, name) for name in ("lost_arms", "failed_suckers"))
@@ -102,12 +102,14 @@ def move(run: Run, octopus: Octopus, controller: hs.Controller, seconds: float, 
     return run.simulate(octopus.system, controller, seconds, **options)
 
 
-def move_both(run: Run, animal: Octopus, both: Sequence[hs.Controller], seconds: float) -> tuple[hs.Trajectory, ...]:
-    """The motions under two controllers, one after the other; the first is recorded."""
+def move_both(
+    run: Run, animal: Octopus, both: Sequence[hs.Controller], seconds: float, state: hs.State | None = None
+) -> tuple[hs.Trajectory, ...]:
+    """The motions under two controllers, one after the other, from rest or a state; the first is recorded."""
     first, second = both
-    every = row_steps(run)
-    recorded = move(run, animal, first, seconds, every=every, share=(0.0, 0.5), record=True)
-    return recorded, move(run, animal, second, seconds, every=every, share=(0.5, 1.0))
+    options = {"every": row_steps(run), "state": state}
+    recorded = move(run, animal, first, seconds, share=(0.0, 0.5), record=True, **options)
+    return recorded, move(run, animal, second, seconds, share=(0.5, 1.0), **options)
 
 
 def outcome(run: Run, animal: Octopus, motions, metrics: dict, title: str, draw, **options) -> Outcome:

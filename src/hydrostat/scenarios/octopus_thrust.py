@@ -1,6 +1,7 @@
-"""octopus-tethered: the thrust of an octopus that beats its arms with its body held, over ratio, frequency, stiffness."""
+"""octopus-tethered: the thrust of an octopus that beats its arms with its body held."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +35,7 @@ def tethered(run: Run) -> Outcome:
     # The last beat, when the motion has become periodic.
     last = times > times[-1] - settings.period_s + 1e-9
     mean = {name: float(np.mean(force[last])) for name, force in thrusts.items()}
-    metrics = {
+    metrics: dict[str, Any] = {
         "thrust_mn": 1e3 * mean["ratio"],
         "thrust_at_one_mn": 1e3 * mean["one"],
         "thrust_at_inverse_mn": 1e3 * mean["inverse"],
@@ -115,7 +116,7 @@ def _sweep(run: Run, own: LimbedSpec) -> dict[str, tuple[np.ndarray, dict[str, l
 
 
 def _draw(path: Path, shown: hs.Trajectory, courses: dict, curves: dict, title: str) -> None:
-    """The octopus at four moments of the last beat, the thrust over time, and where it was measured over other beats."""
+    """The octopus at four moments of the last beat, the thrust over time, and that of other beats where measured."""
     figure, grid = panels.new_panels(title, 3 if curves else 2, 12, size=(13.0, 10.0 if curves else 7.0))
     rows = np.linspace(2 * len(shown) // 3, len(shown) - 1, 4).astype(int)
     panels.draw_moments(figure, grid[0, :], shown, rows)

@@ -10,8 +10,8 @@ from jaxtyping import Array, Bool, Float, Int
 from hydrostat import errors
 from hydrostat.control.anatomy import BodyPlan
 from hydrostat.control.base import Controller, Recipe
-from hydrostat.control.gaits.base import STROKES, Stroke, heading_of, shares_for
 from hydrostat.control.gaits.alternate import Alternation, groups_of, pull_and_push, shares_by_turns
+from hydrostat.control.gaits.base import STROKES, Stroke, heading_of, shares_for
 from hydrostat.errors import InputError, shown
 from hydrostat.lie import SE3
 from hydrostat.sensing import Observation
@@ -263,9 +263,10 @@ class Crawl(AbstractCrawl):
         near: float | None = None,
     ):
         """**Arguments:** `heading`: from the world's x axis [rad]; `distance` [m], without end when not given; `gait`:
-        push, as animals do, bend, as in the paper, or alternate, by turns; `closed_loop`: whether it observes its pose before each stroke;
-        `speed`: [m/s], as fast as it can when not given; `suckers`: whether it uses them; `failed_suckers`: arms whose
-        suckers do not hold, by their numbers from 1; `near`: from its end, where it has arrived [m].
+        push, as animals do, bend, as in the paper, or alternate, by turns; `closed_loop`: whether it observes its pose
+        before each stroke, and alternates once a stroke took it hardly anywhere; `speed`: [m/s], as fast as it can when
+        not given; `suckers`: whether it uses them; `failed_suckers`: arms whose suckers do not hold, by their numbers
+        from 1; `near`: from its end, where it has arrived [m].
         """
         self.heading = jnp.asarray(errors.number("heading", heading), float)
         far = _ENDLESS if distance is None else errors.number("distance", distance, above=0.0, most=_ENDLESS)

@@ -16,9 +16,9 @@ from jaxtyping import Array, Bool, Float, Int
 from hydrostat.control.anatomy import BodyPlan
 from hydrostat.control.base import Controller, Recipe
 from hydrostat.control.feedback import Course, KnownArm, Servo, ServoMemory, make_servo, shape_to_point, tabulated
+from hydrostat.control.gaits.alternate import groups_of, pull_and_push
 from hydrostat.control.gaits.base import STROKES, Stroke, heading_of, mirrored, within_half_turn
 from hydrostat.control.gaits.crawl import CrawlController, CrawlMemory
-from hydrostat.control.gaits.alternate import groups_of, pull_and_push
 from hydrostat.errors import InputError
 from hydrostat.lie import small
 from hydrostat.sensing import Observation

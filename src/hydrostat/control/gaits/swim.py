@@ -18,7 +18,6 @@ from hydrostat.lie import SE3, small
 from hydrostat.sensing import Observation
 from hydrostat.system import Control, System
 
-
 _PITCH = 0.8  # rad, by which a body is pitched up from its course before it has learned more
 _PITCHES = (-1.5, 1.5)  # rad, bounds of the elevation of its axis
 _STEEP = 0.26  # sine of the angle from the vertical below which a course is too steep for it to hold its height
@@ -79,9 +78,9 @@ class SwimMemory(NamedTuple):
 class SwimController(Controller):
     """A controller that beats towards a direction; the middle of each arm's swing follows the body's error of attitude.
 
-    What goes wrong for long, as by muscles of unequal strength, is learned (`trim`). Where it holds its course, the body
-    is pitched up from it by as much as its thrust must carry its weight: the elevation of its axis follows the error of
-    height from the line on which it shall swim, its rate, and its integral.
+    What goes wrong for long, as by muscles of unequal strength, is learned (`trim`). Where it holds its course, the
+    body is pitched up from it by as much as its thrust must carry its weight: the elevation of its axis follows the
+    error of height from the line on which it shall swim, its rate, and its integral.
     """
 
     anatomy: Anatomy
@@ -208,8 +207,19 @@ class Swim(Recipe):
         del dt
         plan = BodyPlan.of(system)
         begin = jnp.asarray(self.begin_beats, float)
+        steer, calm, trim, most = self.gains
         return SwimController(
-            plan.anatomy, self.beat, plan.yaws, self.direction, *self.gains, begin, balanced(plan.yaws), self.course
+            anatomy=plan.anatomy,
+            beat=self.beat,
+            yaws=plan.yaws,
+            direction=self.direction,
+            steer=steer,
+            calm=calm,
+            trim=trim,
+            most=most,
+            begin_beats=begin,
+            strength=balanced(plan.yaws),
+            course=self.course,
         )
 
 
@@ -221,9 +231,9 @@ def _bounded(vector: Float[Array, " 2"], most) -> Float[Array, " 2"]:
 def balanced(yaws: Float[Array, " a"]) -> Float[Array, " a"]:
     """The swing of each arm over that of the strongest: less for arms across from which others are missing.
 
-    With u the direction of an arm and m the sum of those of all, which is zero for arms evenly around a body, the thrust
-    of equal swings would turn a body about the horizontal across m. Swings of 1 - k u m, k as found by trying, leave
-    what feedback corrects.
+    With u the direction of an arm and m the sum of those of all, which is zero for arms evenly around a body, the
+    thrust of equal swings would turn a body about the horizontal across m. Swings of 1 - k u m, k as found by trying,
+    leave what feedback corrects.
     """
     directions = jnp.stack([jnp.cos(yaws), jnp.sin(yaws)], -1)
     return jnp.clip(1.0 - _BALANCE * directions @ jnp.sum(directions, 0), 0.0, 1.0)

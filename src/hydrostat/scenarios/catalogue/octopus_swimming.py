@@ -12,7 +12,7 @@ _BUOYANCY = Key(
     "buoyancy",
     0.0,
     "",
-    "share of its weight in water that something makes up for; 0: none, as octopuses have no swim bladder; 1: it floats",
+    "share of its weight in water that is made up for; 0: none, as octopuses have no swim bladder; 1: it floats",
     least=0.0,
     most=2.0,
 )
