@@ -147,7 +147,8 @@ def test_prey_is_found_taken_and_brought(run):
 @pytest.mark.slow
 def test_escapes_by_jets(run):
     metrics = run("octopus-jet", "bursts=2")
-    assert metrics["escape_mm"] >= 2.0 * metrics["without_jet_mm"]
+    assert metrics["escape_mm"] >= 200.0
+    assert metrics["without_jet_mm"] < 0.0  # its weight makes it sink
     assert metrics["impulse_n_s"] == pytest.approx(2 * 1022.0 * (40e-6 / 0.25) ** 2 / 60e-6 * 0.25, rel=0.05)
 
 
