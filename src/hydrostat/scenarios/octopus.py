@@ -11,7 +11,7 @@ from hydrostat.control.commands import Anatomy
 from hydrostat.errors import InputError
 from hydrostat.mechanics import GRAVITY
 from hydrostat.results import drawing, figures, panels
-from hydrostat.results.measures import distance_covered
+from hydrostat.results.measures import displacement, distance_covered
 from hydrostat.robots import build_robot
 from hydrostat.scenarios.arm import muscle_gains
 from hydrostat.scenarios.base import Outcome, Run
@@ -148,14 +148,25 @@ def beat(settings) -> dict:
     }
 
 
-def draw_on_ground(path: Path, motions: Mapping[str, hs.Trajectory], title: str) -> None:
-    """The first motion from above at four moments, and the distance and the turn of the body in all of them."""
+def draw_on_ground(
+    path: Path, motions: Mapping[str, hs.Trajectory], title: str, ahead: np.ndarray | None = None
+) -> None:
+    """The first motion from above at four moments, and the distance and the turn of the body in all of them.
+
+    **Arguments:** `ahead`: direction (2,) in which the advance is drawn instead of the distance from the start.
+    """
     figure, grid = panels.new_panels(title, 2, 4)
     shown = next(iter(motions.values()))
     panels.draw_moments(figure, grid[0, :], shown, 4, drawing.ABOVE)
     times = {name: one.time for name, one in motions.items()}
     curves = (
-        ("distance of the body from its start", {n: 1e3 * distance_covered(one, 2) for n, one in motions.items()}),
+        (
+            "distance of the body from its start" if ahead is None else "advance of the body",
+            {
+                name: 1e3 * (distance_covered(one, 2) if ahead is None else displacement(one)[:, :2] @ ahead)
+                for name, one in motions.items()
+            },
+        ),
         ("turn of the body", {name: yaw(one) for name, one in motions.items()}),
     )
     for cell, (heading, values), unit in zip((grid[1, :2], grid[1, 2:]), curves, ("[mm]", "[deg]"), strict=True):

@@ -67,7 +67,7 @@ def crawl(run: Run) -> Outcome:
         (held, slips),
         metrics,
         title,
-        lambda path: draw_on_ground(path, both, title),
+        lambda path: draw_on_ground(path, both, title, ahead),
         sim_seconds=2.0 * seconds,
         notes=notes,
     )

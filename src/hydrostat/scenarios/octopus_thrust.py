@@ -128,5 +128,7 @@ def _draw(path: Path, shown: hs.Trajectory, courses: dict, curves: dict, title: 
         shares = {label.replace("_", " "): 1e3 * np.array(each) for label, each in found.items()}
         panels.draw_curves(axes, values, shares, "mean thrust of a beat", "[mN]", x_label=labels[name], styles=["o-"])
         axes.set_xscale("log")
+        axes.set_xticks(values, [f"{value:.2g}" for value in values])
+        axes.minorticks_off()
         panels.draw_level(axes, 0.0)
     figures.save(figure, path)
