@@ -3,9 +3,9 @@
 import argparse
 from typing import NoReturn
 
+from hydrostat._stream_command import add_stream
 from hydrostat._version import __version__
 from hydrostat.errors import InputError
-from hydrostat._stream_command import add_stream
 from hydrostat.exporting.request import CHAINS, FORMATS
 
 FOR_ANY_ROBOT = {

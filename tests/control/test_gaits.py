@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from hydrostat.control.anatomy import BodyPlan
-from hydrostat.control.gaits import STROKES, Crawl, CrawlController, Stand, Walk
+from hydrostat.control.gaits import STROKES, Crawl, CrawlController, Stand, Walk, pull_and_push
+from hydrostat.control.gaits.alternate import groups_of, shares_by_turns
 from hydrostat.control.gaits.base import shares_for
 from hydrostat.errors import InputError
 from hydrostat.lie import SE3
@@ -21,18 +22,21 @@ SYSTEM = System(build_robot(octopus()), [Ground(), Suckers()])
 PLAN = BodyPlan.of(SYSTEM)
 ANATOMY, YAWS = PLAN.anatomy, np.deg2rad(45.0 * np.arange(8))
 STROKE = STROKES["push"](PLAN)
+BY_TURNS = pull_and_push(PLAN)
 
 
-def crawl(path, closed_loop=True):
-    path = jnp.asarray(path, float)
-    return CrawlController(STROKE, path, jnp.asarray(YAWS), jnp.ones(8), jnp.asarray(0.01), closed_loop)
+def crawl(path, closed_loop=True, alternating=False):
+    path, yaws = jnp.asarray(path, float), jnp.asarray(YAWS)
+    return CrawlController(
+        STROKE, BY_TURNS, path, yaws, groups_of(yaws), jnp.ones(8), jnp.asarray(0.01), closed_loop, alternating
+    )
 
 
 def observed(x, y, turned_deg=0.0):
     c, s = np.cos(np.deg2rad(turned_deg)), np.sin(np.deg2rad(turned_deg))
     rotation = jnp.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
     rest = Observation(*[None] * 10)
-    return rest._replace(period=jnp.asarray(DT), pose=SE3(rotation, jnp.array([x, y, 0.03])))
+    return rest._replace(period=jnp.asarray(DT), held=jnp.zeros((8, 20)), pose=SE3(rotation, jnp.array([x, y, 0.03])))
 
 
 def heading(share):
@@ -160,3 +164,45 @@ def test_failed_suckers_do_not_hold():
     assert not np.asarray(control.grip).any()
     with pytest.raises(InputError, match="`failed_suckers` must name some of the arms 1 to 8"):
         Stand(failed_suckers=(9,)).attach(SYSTEM, DT)
+
+
+@pytest.mark.parametrize("lost", [(), (3, 4, 5), (0,), (2, 6)])
+@pytest.mark.parametrize("direction", [0.0, 10.0, 100.0])
+def test_by_turns_each_group_moves_the_body_where_it_shall_go(lost, direction):
+    """Arms ahead pull towards themselves, arms behind push away: forces of both signs along the arms add up."""
+    yaws = np.array([yaw for i, yaw in enumerate(YAWS) if i not in lost])
+    group = np.asarray(groups_of(jnp.asarray(yaws)))
+    share = np.asarray(shares_by_turns(np.deg2rad(direction), jnp.asarray(yaws), jnp.asarray(group)))
+    assert abs(np.sum(group) - 0.5 * len(yaws)) <= 0.5
+    for own in (group == 0.0, group == 1.0):
+        force = np.array([share[own] @ np.cos(yaws[own]), share[own] @ np.sin(yaws[own])])
+        off = np.rad2deg(np.arctan2(force[1], force[0])) - direction
+        assert abs(np.angle(np.exp(1j * np.deg2rad(off)), deg=True)) < 12.0  # of what an arm beside the body leaves
+    assert np.all(share * np.cos(yaws - np.deg2rad(direction)) >= -0.2)
+
+
+def test_by_turns_some_arms_always_hold_the_ground():
+    share, group = jnp.ones(8), groups_of(jnp.asarray(YAWS))
+    for time in np.linspace(0.0, 1.7, 9, endpoint=False):
+        held = np.asarray(BY_TURNS(jnp.asarray(time), 1.7, share, group)[1]).max(-1)
+        assert held.sum() >= 4.0
+
+
+def test_a_group_lets_go_when_the_other_holds():
+    controller = crawl([[0.0, 0.0], [1.0, 0.0]], alternating=True)
+    _, memory = controller(1.0, observed(0.0, 0.0), controller.init(observed(0.0, 0.0)))
+    half = 1.0 + 0.5 * float(STROKE.duration)
+    _, waiting = controller(half, observed(0.0, 0.0), memory)
+    assert not bool(waiting.handed_over)
+    assert float(waiting.waited) == pytest.approx(DT)
+    _, going_on = controller(half, observed(0.0, 0.0)._replace(held=jnp.ones((8, 20))), memory)
+    assert bool(going_on.handed_over)
+
+
+@pytest.mark.parametrize(("advance", "changes"), [(-0.007, True), (0.002, True), (0.045, False)])
+def test_a_gait_that_does_not_advance_changes(advance, changes):
+    controller = crawl([[0.0, 0.0], [1.0, 0.0]])
+    _, memory = controller(0.0, observed(0.0, 0.0), controller.init(observed(0.0, 0.0)))
+    assert not bool(memory.alternating)
+    _, memory = controller(float(STROKE.duration), observed(advance, 0.0), memory)
+    assert bool(memory.alternating) == changes

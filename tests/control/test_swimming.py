@@ -7,7 +7,7 @@ import pytest
 from hydrostat.control.commands import Anatomy
 from hydrostat.control.gaits import Jet, Swim
 from hydrostat.control.gaits.jet import JetController
-from hydrostat.control.gaits.swim import Beat, SwimController, lean
+from hydrostat.control.gaits.swim import Beat, SwimController, balanced, lean
 from hydrostat.errors import InputError
 from hydrostat.lie import SE3, so3
 from hydrostat.robots.build import build_robot
@@ -29,7 +29,8 @@ def observed(turn, dt=0.01):
 
 def swim(steer=2.0):
     zero = jnp.zeros(())
-    return SwimController(ANATOMY, BEAT, YAWS, UP, jnp.asarray(steer), zero, zero, jnp.asarray(0.6))
+    gains = (jnp.asarray(steer), zero, zero, jnp.asarray(0.6))
+    return SwimController(ANATOMY, BEAT, YAWS, UP, *gains, jnp.asarray(0.01), balanced(YAWS), jnp.zeros(3))
 
 
 def test_it_opens_three_times_as_long_as_it_closes():
@@ -76,10 +77,33 @@ def test_an_octopus_swims_along_the_direction_it_is_given():
     system = System(build_robot(octopus(arms=3, segments=2)))
     controller = Swim(direction=(0.0, 3.0, 4.0)).attach(system, 0.01)
     np.testing.assert_allclose(controller.direction, [0.0, 0.6, 0.8], rtol=1e-15)
-    control, _ = controller(0.2, observed((0.0, 0.0, 0.0)), controller.init(None))
+    control, _ = controller(0.2, observed((0.0, 0.0, 0.0)), controller.init(observed((0.0, 0.0, 0.0))))
     assert control.activation.shape == (3, 2, 5)
     blind = Swim(closed_loop=False).attach(system, 0.01)
-    turned, upright = (blind(0.2, observed(t), blind.init(None))[0] for t in ((0.5, 0.0, 0.0), (0.0, 0.0, 0.0)))
+    turned, upright = (blind(0.2, observed(t), blind.init(observed(t)))[0] for t in ((0.5, 0.0, 0.0), (0.0, 0.0, 0.0)))
     np.testing.assert_array_equal(turned.activation, upright.activation)
     with pytest.raises(InputError, match="to jet, a system needs `Jet"):
         Jet().attach(system, 0.01)
+
+
+def test_arms_across_from_lost_ones_swing_less():
+    np.testing.assert_allclose(balanced(YAWS), 1.0, atol=1e-12)
+    strength = np.asarray(balanced(YAWS[jnp.array([0, 1, 2, 6, 7])]))
+    np.testing.assert_allclose(strength[2:4], 1.0, atol=1e-12)  # beside the gap
+    assert strength[0] < strength[1] < 1.0
+    assert strength[1] == pytest.approx(strength[4])
+
+
+def test_below_its_course_it_pitches_up():
+    """On a level course the axis of the body is raised by what it is below the height at which it began."""
+    system = System(build_robot(octopus(arms=3, segments=2)))
+    controller = Swim((1.0, 0.0, 0.0), hold_course=True).attach(system, 0.01)
+    start = controller.init(observed((0.0, 0.0, 0.0)))
+    raised = []
+    for height in (-0.02, 0.0, 0.02):
+        seen = observed((0.0, 0.0, 0.0))
+        aim, _ = controller._course(seen._replace(pose=SE3(seen.pose.rotation, jnp.array([0.5, 0.0, height]))), start)
+        assert float(jnp.sum(aim**2)) == pytest.approx(1.0)
+        raised.append(float(jnp.arctan2(aim[2], aim[0])))
+    assert raised[0] > raised[1] > raised[2]
+    assert raised[1] == pytest.approx(0.8, abs=1e-9)

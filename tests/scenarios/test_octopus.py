@@ -33,10 +33,10 @@ def run(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("direction", [0.0, 22.5])
+@pytest.mark.parametrize("direction", [10.0, 22.5])
 def test_crawls_where_it_is_told(run, direction):
-    # At 5 ms a tip of 0.5 mm that drops is 0.24 of its radius deep in one row of the second.
-    metrics = run("octopus-crawl", f"direction_deg={direction}", "dt_ms=2.5")
+    # At 5 ms a tip of 0.5 mm that drops is deeper in the ground in one row of the second.
+    metrics = run("octopus-crawl", "gait=push", f"direction_deg={direction}", "dt_ms=2.5")
     assert metrics["advance_per_stroke_mm"] >= 30.0
     assert abs(metrics["advance_without_suckers_mm"]) <= 5.0
     assert metrics["heading_error_deg"] <= 2.0
@@ -45,16 +45,33 @@ def test_crawls_where_it_is_told(run, direction):
 
 @pytest.mark.slow
 def test_crawls_the_papers_way_by_its_suckers(run):
-    metrics = run("octopus-crawl", "gait=bend")
+    metrics = run("octopus-crawl", "gait=bend", "closed_loop=false")
     assert metrics["advance_per_stroke_mm"] >= 20.0
     assert metrics["advance_per_stroke_mm"] >= 1.2 * metrics["advance_without_suckers_mm"]
 
 
 @pytest.mark.slow
 def test_without_two_of_the_three_arms_behind_it_goes_half_as_far(run):
-    whole, lacking = run("octopus-crawl"), run("octopus-crawl", "lost_arms=[4,5]")
+    whole, lacking = run("octopus-crawl", "gait=push"), run("octopus-crawl", "gait=push", "lost_arms=[4,5]")
     assert lacking["advance_per_stroke_mm"] >= 0.5 * whole["advance_per_stroke_mm"]
-    assert lacking["penetration_max_radii"] <= 0.2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", ["lost_arms=[4,5,6]", "failed_suckers=[4,5,6]"])
+@pytest.mark.parametrize("gait", ["alternate", "push"])
+def test_without_the_arms_behind_those_ahead_pull(run, fault, gait):
+    metrics = run("octopus-crawl", fault, f"gait={gait}")
+    assert metrics["advance_per_stroke_mm"] >= 15.0
+    assert metrics["heading_error_deg"] <= 15.0
+    if gait == "push":
+        assert metrics["gait_changed_at_stroke"] is not None
+
+
+@pytest.mark.slow
+def test_crawls_against_a_current(run):
+    metrics = run("octopus-crawl", "current_m_s=0.1")
+    assert metrics["advance_per_stroke_mm"] >= 20.0
+    assert metrics["advance_without_suckers_mm"] < -20.0
 
 
 @pytest.mark.slow
@@ -85,9 +102,19 @@ def test_stands_in_a_current_by_its_suckers(run):
 @pytest.mark.slow
 def test_swims_upright_and_turns_where_it_is_told(run):
     metrics = run("octopus-swim", "muscle_noise_percent=5.0")
-    assert 0.15 <= metrics["speed_body_lengths_s"] <= 0.35
+    assert metrics["weight_in_water_mn"] == pytest.approx(47.5, abs=0.1)
+    assert metrics["speed_body_lengths_s"] >= 0.1
     assert metrics["tilt_max_deg"] <= 5.0
+    assert metrics["depth_error_max_mm"] <= 50.0
+    assert metrics["course_speed_mm_s"] >= 50.0
     assert metrics["turn_s"] is not None
+
+
+@pytest.mark.slow
+def test_swims_upright_without_three_neighbouring_arms(run):
+    metrics = run("octopus-swim", "lost_arms=[4,5,6]")
+    assert metrics["tilt_max_deg"] <= 10.0
+    assert metrics["speed_mm_s"] > 0.0
 
 
 @pytest.mark.slow
@@ -102,6 +129,7 @@ def test_thrust_comes_from_closing_faster_than_opening(run):
 def test_momentum_stays_where_nothing_is_around(run):
     metrics = run("octopus-float", "seconds=1.0")
     assert metrics["momentum_error"] <= 1e-10
+    assert metrics["momentum_error_uncorrected"] > 1e-8  # what is corrected is not nothing
     assert metrics["angular_momentum_error"] <= 1e-10
     assert metrics["body_way_max_mm"] > 1.0  # it is pushed about
 
@@ -119,7 +147,8 @@ def test_prey_is_found_taken_and_brought(run):
 @pytest.mark.slow
 def test_escapes_by_jets(run):
     metrics = run("octopus-jet", "bursts=2")
-    assert metrics["escape_mm"] >= 2.0 * metrics["without_jet_mm"]
+    assert metrics["escape_mm"] >= 200.0
+    assert metrics["without_jet_mm"] < 0.0  # its weight makes it sink
     assert metrics["impulse_n_s"] == pytest.approx(2 * 1022.0 * (40e-6 / 0.25) ** 2 / 60e-6 * 0.25, rel=0.05)
 
 

@@ -12,6 +12,7 @@ from hydrostat.errors import DivergedError, InputError
 from hydrostat.mechanics.robot import single_arm, unequal_arms
 from hydrostat.simulation import rollout, simulate
 from hydrostat.stepping import SDIRK2, KeepMomentum, default_stepper
+from hydrostat.surroundings import Ground, Water
 from hydrostat.system import Control, System
 
 FRAIL = SDIRK2(rescue=False, max_iterations=8)
@@ -41,6 +42,8 @@ def test_the_stepper_is_chosen_by_the_base(system):
     free = System(single_arm(rod(2), free_base=True, base_mass=0.1, base_inertia=1e-4))
     assert isinstance(default_stepper(system), SDIRK2)
     assert isinstance(default_stepper(free), KeepMomentum)
+    # In water and on the ground as well: it changes by their impulse alone.
+    assert isinstance(default_stepper(System(free.robot, [Water(), Ground()])), KeepMomentum)
     with pytest.raises(InputError, match="momentum can be kept only for a robot with a free base"):
         simulate(system, None, 0.1, 1e-3, stepper=KeepMomentum(SDIRK2()))
 

@@ -54,6 +54,9 @@ def test_ground_takes_energy_and_does_not_pull():
         assert np.all(np.asarray(power) <= 1e-15)
 
 
+AT_ONCE = Suckers(seal_time=0.0, seal_speed=10.0)
+
+
 def _held(suckers, state, nodes, grip, height=0.0):
     """What suckers hold at the begin of a step and the forces during it."""
     environment = Environment(jnp.zeros(3), None, None, Ground(height=height), suckers, (6,), False)
@@ -64,11 +67,11 @@ def _held(suckers, state, nodes, grip, height=0.0):
 
 
 def test_suckers_take_hold_where_they_touch_and_tear_off():
-    suckers, nodes = Suckers(), _nodes(1)
+    suckers, nodes = AT_ONCE, _nodes(1)
     gap = np.asarray(nodes.position[:, 2] - nodes.radius)
     attachment, forces, finish = _held(suckers, None, nodes, np.ones(6))
     held = np.asarray(attachment.held)
-    np.testing.assert_array_equal(held, (gap <= float(suckers.reach)).astype(float))
+    np.testing.assert_array_equal(held, (gap <= float(suckers.seal_gap)).astype(float))
     assert 0 < held.sum() < 6
     # What holds starts without a pull but that of its damper.
     still = nodes._replace(velocity=jnp.zeros((6, 3)))
@@ -84,9 +87,36 @@ def test_suckers_take_hold_where_they_touch_and_tear_off():
     assert _held(suckers, kept, still, np.zeros(6))[0].held.sum() == 0.0
 
 
+def test_a_sucker_takes_time_to_hold_also_after_it_was_torn_off():
+    """A step is 1 ms: after 4 of them in contact a sucker with a seal time of 4 ms holds."""
+    suckers = Suckers(seal_time=4e-3, suction=1e-3)
+    nodes = _nodes(1)._replace(velocity=jnp.zeros((6, 3)), radius=jnp.full(6, 5e-3))
+    resting = nodes._replace(position=nodes.position.at[:, 2].set(5e-3))
+
+    def steps_to_hold(state, at, count=6):
+        for step in range(1, count + 1):
+            state, _, finish = _held(suckers, state, at, np.ones(6))
+            if state.held.sum() == 6.0:
+                return step, finish
+            assert state.held.sum() == 0.0
+            state = finish(at)
+        return None, None
+
+    first, finish = steps_to_hold(None, resting)
+    assert first == 4
+    torn = finish(resting._replace(position=resting.position + jnp.array([1e-3, 0.0, 0.0])))
+    again, _ = steps_to_hold(torn, resting)
+    assert again == 1 + 4  # one in which it is torn off
+    # Across a gap, or sliding, it never holds.
+    hovering = resting._replace(position=resting.position + jnp.array([0.0, 0.0, 5e-4]))
+    sliding = resting._replace(velocity=jnp.full((6, 3), 0.1))
+    assert steps_to_hold(None, hovering)[0] is steps_to_hold(None, sliding)[0] is None
+
+
 def test_suckers_hold_the_ground_where_it_is():
     nodes = _nodes(1)
     raised = nodes._replace(position=nodes.position + jnp.array([0.0, 0.0, 0.2]))
-    held = [_held(Suckers(), None, some, np.ones(6), height)[0].held for some, height in ((nodes, 0.0), (raised, 0.2))]
+    held = [_held(AT_ONCE, None, some, np.ones(6), height)[0].held for some, height in ((nodes, 0.0), (raised, 0.2))]
     np.testing.assert_array_equal(*held)
-    assert not np.any(_held(Suckers(), None, raised, np.ones(6))[0].held)
+    assert np.any(held[0])
+    assert not np.any(_held(AT_ONCE, None, raised, np.ones(6))[0].held)

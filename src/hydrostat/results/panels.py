@@ -92,7 +92,7 @@ def draw_level(axes, level: float, label: str | None = None, *, upright: bool = 
 def draw_moments(
     figure, cells, of: "Trajectory | Scene", moments: int | Sequence[int] | np.ndarray, plane: tuple[int, int] = FRONT
 ) -> None:
-    """A robot at several moments, one panel each, with the path that it has come.
+    """A robot at several moments, one panel each around it, all to one scale, with the path that it has come.
 
     **Arguments:** `cells`: a part of the figure's grid, one row high; `moments`: rows of the trajectory, or how many,
     evenly spread up to the last.
@@ -100,10 +100,25 @@ def draw_moments(
     scene = scene_of(of)
     rows = np.linspace(0, len(scene.time) - 1, moments + 1).astype(int)[1:] if isinstance(moments, int) else moments
     places = cells.subgridspec(1, len(rows)) if hasattr(cells, "subgridspec") else cells
-    for column, row in enumerate(rows):
+    frames = np.array([_frame(scene, int(row), plane) for row in rows])
+    half = 0.5 * (frames[:, 1] - frames[:, 0]).max(0) + _MARGIN
+    for column, (row, frame) in enumerate(zip(rows, frames, strict=True)):
         axes = figure.add_subplot(places[0, column])
         draw_view(axes, scene, int(row), plane)
         label_view(axes, plane, f"{VIEWS[plane]}, {scene.time[row]:.2f} s")
+        (left, low), (right, high) = frame.mean(0) - half, frame.mean(0) + half
+        axes.set(xlim=(left, right), ylim=(low, high))
+
+
+def _frame(scene: Scene, row: int, plane: tuple[int, int]) -> np.ndarray:
+    """The lower left and the upper right corner of the robot in a view at a row (2, 2) [mm]."""
+    pick = list(plane)
+    points = [arm.positions[row][:, pick] for arm in scene.arms]
+    if scene.body is not None:
+        around = scene.body_radius * np.array([[-1.0, -1.0], [1.0, 1.0]])
+        points.append(scene.body[row][pick] + around)
+    every = _MM * np.concatenate(points)
+    return np.stack([every.min(0), every.max(0)])
 
 
 def draw_snapshots(
@@ -147,9 +162,13 @@ def mark_points(axes, points: np.ndarray, plane: tuple[int, int], style: str = "
 
 
 def draw_along_arm(axes, end: float, values: np.ndarray, title: str) -> None:
-    """A quantity of each segment over time (rows, n) as an image from base to tip, up to a time [s]."""
+    """The activation of each segment over time (rows, n) as an image from base to tip, up to a time [s].
+
+    All such images have the scale of colours from 0 to 1, beside the panel.
+    """
     extent = (0.0, end, 0.0, 1.0)
-    axes.imshow(values.T, origin="lower", aspect="auto", extent=extent, cmap="magma_r", vmin=0.0)
+    drawn = axes.imshow(values.T, origin="lower", aspect="auto", extent=extent, cmap="magma_r", vmin=0.0, vmax=1.0)
+    axes.figure.colorbar(drawn, ax=axes, fraction=0.04, pad=0.02).ax.tick_params(labelsize=7)
     figures.style_axes(axes, title, "time [s]", "place along the arm")
 
 

@@ -11,12 +11,13 @@ from hydrostat.control.commands import Anatomy
 from hydrostat.errors import InputError
 from hydrostat.mechanics import GRAVITY
 from hydrostat.results import drawing, figures, panels
-from hydrostat.results.measures import distance_covered
+from hydrostat.results.measures import displacement, distance_covered
 from hydrostat.robots import build_robot
 from hydrostat.scenarios.arm import muscle_gains
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.surroundings import AbstractSurroundings
 
+_LEAST = 1.0  # mm or degrees: least half height of a panel
 _ROW_S = 0.01  # from row to row, where steps are not longer
 
 
@@ -38,6 +39,18 @@ class Octopus:
         assert isinstance(robot.mounts, hs.SE3)
         return float(robot.body.radius - robot.mounts.position[0, 2] + robot.arm.length)
 
+    @property
+    def weight_in_water(self) -> float:
+        """Weight less buoyancy of body and arms [N]."""
+        system = self.system
+        robot, water = system.robot, system.part(hs.Water)
+        assert robot.base_inertia is not None
+        assert robot.body is not None
+        inertia, density = np.asarray(robot.one.inertia[..., 3]), np.asarray(robot.arm.material.density)
+        arms = robot.count * float(np.sum(inertia * (1.0 - float(water.density) / density[:, None])))
+        body = float(robot.base_inertia[3]) - float(water.density * robot.body.volume)
+        return float(np.linalg.norm(system.gravity)) * (arms + body)
+
 
 def octopus(
     run: Run,
@@ -51,8 +64,8 @@ def octopus(
     """The octopus of a run, without the arms that it has lost.
 
     **Arguments:** `ground`: whether it lies on the ground, or is in open water; `weight`: share of their weight in
-    water by which body and arms sink; `free`: whether its body moves; `water`: still water when not given; `parts`:
-    other surroundings.
+    water by which body and arms sink, the rest being made up for by buoyancy; `free`: whether its body moves; `water`:
+    still water when not given; `parts`: other surroundings.
     """
     spec, settings = run.limbed, run.settings
     lost, failed = (_numbers(run, name) for name in ("lost_arms", "failed_suckers"))
@@ -89,12 +102,14 @@ def move(run: Run, octopus: Octopus, controller: hs.Controller, seconds: float, 
     return run.simulate(octopus.system, controller, seconds, **options)
 
 
-def move_both(run: Run, animal: Octopus, both: Sequence[hs.Controller], seconds: float) -> tuple[hs.Trajectory, ...]:
-    """The motions under two controllers, one after the other; the first is recorded."""
+def move_both(
+    run: Run, animal: Octopus, both: Sequence[hs.Controller], seconds: float, state: hs.State | None = None
+) -> tuple[hs.Trajectory, ...]:
+    """The motions under two controllers, one after the other, from rest or a state; the first is recorded."""
     first, second = both
-    every = row_steps(run)
-    recorded = move(run, animal, first, seconds, every=every, share=(0.0, 0.5), record=True)
-    return recorded, move(run, animal, second, seconds, every=every, share=(0.5, 1.0))
+    options = {"every": row_steps(run), "state": state}
+    recorded = move(run, animal, first, seconds, share=(0.0, 0.5), record=True, **options)
+    return recorded, move(run, animal, second, seconds, share=(0.5, 1.0), **options)
 
 
 def outcome(run: Run, animal: Octopus, motions, metrics: dict, title: str, draw, **options) -> Outcome:
@@ -133,16 +148,31 @@ def beat(settings) -> dict:
     }
 
 
-def draw_on_ground(path: Path, motions: Mapping[str, hs.Trajectory], title: str) -> None:
-    """The first motion from above at four moments, and the distance and the turn of the body in all of them."""
+def draw_on_ground(
+    path: Path, motions: Mapping[str, hs.Trajectory], title: str, ahead: np.ndarray | None = None
+) -> None:
+    """The first motion from above at four moments, and the distance and the turn of the body in all of them.
+
+    **Arguments:** `ahead`: direction (2,) in which the advance is drawn instead of the distance from the start.
+    """
     figure, grid = panels.new_panels(title, 2, 4)
     shown = next(iter(motions.values()))
     panels.draw_moments(figure, grid[0, :], shown, 4, drawing.ABOVE)
     times = {name: one.time for name, one in motions.items()}
     curves = (
-        ("distance of the body from its start", {n: 1e3 * distance_covered(one, 2) for n, one in motions.items()}),
+        (
+            "distance of the body from its start" if ahead is None else "advance of the body",
+            {
+                name: 1e3 * (distance_covered(one, 2) if ahead is None else displacement(one)[:, :2] @ ahead)
+                for name, one in motions.items()
+            },
+        ),
         ("turn of the body", {name: yaw(one) for name, one in motions.items()}),
     )
     for cell, (heading, values), unit in zip((grid[1, :2], grid[1, 2:]), curves, ("[mm]", "[deg]"), strict=True):
-        panels.draw_curves(figure.add_subplot(cell), times, values, heading, unit, colors=[0, 2])
+        axes = figure.add_subplot(cell)
+        panels.draw_curves(axes, times, values, heading, unit, colors=[0, 2])
+        low, high = axes.get_ylim()
+        # What is less than a millimetre or a degree in all is drawn as such.
+        axes.set_ylim(min(low, -_LEAST), max(high, _LEAST))
     figures.save(figure, path)

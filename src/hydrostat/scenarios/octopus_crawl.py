@@ -2,26 +2,31 @@
 
 import numpy as np
 
-from hydrostat.control.gaits import Crawl
+import hydrostat as hs
+from hydrostat.control.gaits import ALTERNATE, BodyPlan, Crawl, pull_and_push
 from hydrostat.results.measures import displacement
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.octopus import draw_on_ground, move_both, octopus, outcome, yaw
 
 _RESERVE = 0.85  # of the distance that its strokes could take it: how far it goes in closed loop; the rest corrects
+_STALLED = 0.33  # of the length of its strokes, below which it is said that it hardly advances
 
 
 def crawl(run: Run) -> Outcome:
     """Strokes in one direction, with suckers and, beside it, without."""
     settings = run.settings
-    animal = octopus(run)
     direction = np.deg2rad(settings.direction_deg)
     ahead = np.array([np.cos(direction), np.sin(direction)])
+    flow = direction + np.deg2rad(settings.current_deg)
+    current = settings.current_m_s * np.array([np.cos(flow), np.sin(flow), 0.0])
+    animal = octopus(run, water=hs.Water(current=current))
     speed = 1e-3 * settings.speed_mm_s if settings.speed_mm_s else None
     gait = {"gait": settings.gait, "speed": speed, "failed_suckers": animal.failed_suckers}
     stroke = Crawl(direction, **gait).stroke(animal.system)
     most = settings.strokes * float(stroke.length) * (_RESERVE if settings.closed_loop else 1.0)
     distance = 1e-3 * settings.distance_mm if settings.distance_mm else most
-    seconds = settings.strokes * float(stroke.duration)
+    settle = float(pull_and_push(BodyPlan.of(animal.system)).settle_s) if settings.gait == ALTERNATE else 0.0
+    seconds = settle + settings.strokes * float(stroke.duration)
     controllers = (
         Crawl(direction, distance, closed_loop=settings.closed_loop, **gait),
         Crawl(direction, distance, closed_loop=False, suckers=False, **gait),
@@ -30,19 +35,30 @@ def crawl(run: Run) -> Outcome:
     moved, slipped = (displacement(one)[:, :2] for one in (held, slips))
     heading = np.arctan2(moved[-1, 1], moved[-1, 0])
     made, made_without = (max(int(one.memory.strokes[-1]), 1) for one in (held, slips))
-    per = max(1, round(float(stroke.duration) / (held.time[1] - held.time[0])))
+    begun = np.asarray(held.memory.strokes)
+    rows = [*(int(np.argmax(begun >= number)) for number in range(1, made + 1)), len(begun) - 1]
+    changed = np.asarray(held.memory.alternating)
+    changed_at = int(begun[np.argmax(changed)]) if settings.gait != ALTERNATE and changed.any() else None
     metrics = {
         "advance_per_stroke_mm": 1e3 * float(moved[-1] @ ahead) / made,
         "advance_without_suckers_mm": 1e3 * float(slipped[-1] @ ahead) / made_without,
-        "advance_of_strokes_mm": (1e3 * np.diff(moved[::per] @ ahead)).tolist(),
+        "advance_of_strokes_mm": (1e3 * np.diff(moved[rows] @ ahead)).tolist(),
+        "gait_changed_at_stroke": changed_at,
         "strokes": made,
         "distance_mm": 1e3 * distance,
         "distance_error_percent": 100.0 * float(np.linalg.norm(moved[-1] - distance * ahead)) / distance,
         "heading_error_deg": abs(float(np.rad2deg(np.angle(np.exp(1j * (heading - direction)))))),
         "yaw_deg": float(yaw(held)[-1]),
-        "speed_mm_s": 1e3 * float(moved[-1] @ ahead) / (made * float(stroke.duration)),
+        "speed_mm_s": 1e3 * float(moved[-1] @ ahead) / seconds,
         "penetration_max_radii": float(np.max(held.ground_depth)),
     }
+    notes = list(animal.notes)
+    if changed_at is not None:
+        notes.append(
+            f"stroke {changed_at - 1} took it less far than a third of its length: arms alternate from then on"
+        )
+    if metrics["advance_per_stroke_mm"] < 1e3 * _STALLED * float(stroke.length):
+        notes.append(f"it hardly advances: {metrics['advance_per_stroke_mm']:.1f} mm a stroke")
     title = f"octopus-crawl: {made} strokes towards {settings.direction_deg:g} deg"
     both = {"with suckers": held, "without": slips}
     return outcome(
@@ -51,6 +67,7 @@ def crawl(run: Run) -> Outcome:
         (held, slips),
         metrics,
         title,
-        lambda path: draw_on_ground(path, both, title),
+        lambda path: draw_on_ground(path, both, title, ahead),
         sim_seconds=2.0 * seconds,
+        notes=notes,
     )

@@ -6,7 +6,7 @@ import numpy as np
 
 import hydrostat as hs
 from hydrostat.results import figures, panels
-from hydrostat.results.measures import distance_covered
+from hydrostat.results.measures import displacement
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.octopus import move_both, octopus, outcome
 
@@ -15,13 +15,15 @@ def jet(run: Run) -> Outcome:
     """Some bursts in open water and, beside it, the same without the jet."""
     settings = run.settings
     sizes = (1e-6 * settings.volume_ml, 1e-6 * settings.nozzle_mm2, settings.burst_s, settings.refill_s)
-    animal = octopus(run, ground=False, weight=0.0, parts=[hs.Jet(*sizes)])
+    animal = octopus(run, ground=False, weight=1.0 - settings.buoyancy, parts=[hs.Jet(*sizes)])
     timing = {"burst": settings.burst_s, "pause": settings.refill_s, "delay": settings.delay_s}
     arms = {"close": settings.close, "stiffen": settings.stiffen}
     seconds = settings.delay_s + settings.bursts * (settings.burst_s + settings.refill_s)
     controllers = [hs.gaits.Jet(power=power, **timing, **arms) for power in (1.0, 0.0)]
     fled, without = move_both(run, animal, controllers, seconds)
-    moved, still = (distance_covered(one) for one in (fled, without))
+    # Along the axis of the body at the start, upwards: without a jet its weight makes it sink.
+    up = np.asarray(fled.body_pose.rotation)[0, :, 2]
+    moved, still = (displacement(one) @ up for one in (fled, without))
     velocity = np.gradient(np.asarray(fled.body), fled.time, axis=0)
     thrust = np.linalg.norm(np.asarray(fled.thrust), axis=1)
     first = int(np.searchsorted(fled.time, settings.delay_s + settings.burst_s))
@@ -53,11 +55,12 @@ def _draw(path: Path, fled: hs.Trajectory, without: hs.Trajectory, thrust, veloc
     """From the side, the thrust, the speed and the distance."""
     figure, grid = panels.new_panels(title, 2, 3)
     panels.draw_moments(figure, grid[0, :], fled, [0, len(fled) // 3, len(fled) - 1])
-    distance = {"jet": 1e3 * distance_covered(fled), "arms alone": 1e3 * distance_covered(without)}
+    up = np.asarray(fled.body_pose.rotation)[0, :, 2]
+    distance = {"jet": 1e3 * displacement(fled) @ up, "arms alone": 1e3 * displacement(without) @ up}
     curves = (
         ("thrust", "[N]", thrust),
         ("speed of the body", "[m/s]", np.linalg.norm(velocity, axis=1)),
-        ("distance of the body from its start", "[mm]", distance),
+        ("way of the body along its axis at the start", "[mm]", distance),
     )
     for column, (heading, unit, values) in enumerate(curves):
         panels.draw_curves(figure.add_subplot(grid[1, column]), fled.time, values, heading, unit)

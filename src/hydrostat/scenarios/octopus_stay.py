@@ -6,8 +6,9 @@ import hydrostat as hs
 from hydrostat.control.gaits import Stand, Turn
 from hydrostat.results.measures import axis_error, distance_covered, stays_from
 from hydrostat.scenarios.base import Outcome, Run
-from hydrostat.scenarios.octopus import draw_on_ground, move_both, octopus, outcome, yaw
+from hydrostat.scenarios.octopus import draw_on_ground, move, move_both, octopus, outcome, row_steps, yaw
 
+_SETTLE_S = 1.0  # in still water, before it stands in a current
 _NEAR_DEG = 2.0  # from its goal, within which an octopus does not turn
 
 
@@ -44,8 +45,12 @@ def stand(run: Run) -> Outcome:
     azimuth = np.deg2rad(settings.azimuth_deg)
     flow = settings.current_m_s * np.array([np.cos(azimuth), np.sin(azimuth), 0.0])
     animal = octopus(run, water=hs.Water(current=flow))
+    still = octopus(run, water=hs.Water(current=np.zeros(3)))
     controllers = (Stand(failed_suckers=animal.failed_suckers), Stand(suckers=False))
-    held, without = move_both(run, animal, controllers, settings.seconds)
+    # It lies down and takes hold in still water, before the current sets in.
+    settled = move(run, still, controllers[0], _SETTLE_S, every=row_steps(run)).final
+    start = settled._replace(time=0.0 * settled.time)
+    held, without = move_both(run, animal, controllers, settings.seconds, state=start)
     moved, swept = (1e3 * distance_covered(one, 2) for one in (held, without))
     metrics = {
         "drift_mm": float(moved[-1]),

@@ -14,8 +14,6 @@ from hydrostat.stepping.base import AbstractStepper, finite
 from hydrostat.stepping.momentum import KeepMomentum
 from hydrostat.stepping.sdirk2 import SDIRK2
 from hydrostat.surroundings.base import Place, Together
-from hydrostat.surroundings.ground import Ground
-from hydrostat.surroundings.water import Water
 from hydrostat.system import Control, State, System
 
 ControlOrFunction = Control | Callable[[Float[Array, ""]], Control]
@@ -37,15 +35,13 @@ class Advanced(NamedTuple):
 def default_stepper(system: System) -> AbstractStepper:
     """The default stepper, SDIRK2; muscular arms are stepped to a coarser tolerance.
 
-    Momentum is kept to rounding for a free robot that has neither water nor ground to give it to. In water or on the
-    ground it is not conserved, and is as accurate as the step; `KeepMomentum(SDIRK2())` keeps it to the impulse of
-    those forces too, at a third of the speed or so.
+    The momentum of a free robot changes by the impulse of loads, water, ground and other surroundings, and by nothing
+    else: see `KeepMomentum`.
     """
     robot = system.robot
     muscular = any(arm.muscles is not None for arm in robot.each)
     inner = SDIRK2(tolerance=(_SOFT if robot.single else _MANY)) if muscular else SDIRK2()
-    alone = system.part(Water) is None and system.part(Ground) is None
-    return KeepMomentum(inner) if robot.free_base and alone else inner
+    return KeepMomentum(inner) if robot.free_base else inner
 
 
 def step(system: System, state: State, control: Control | None, dt, stepper: AbstractStepper | None = None) -> State:

@@ -14,6 +14,7 @@ from hydrostat.surroundings.shapes import finite
 GROUND = ContactLaw(stiffness=80.0, damping=200.0, friction=0.5, slip_speed=0.005, onset=1e-3)
 """The contact law of a soft ground without bounce; all numbers are assumed."""
 _ONSET = 0.3  # of a node's radius
+_THICK = 0.5  # of the radius of the thickest node, below which contact becomes stiffer
 
 
 def _entries(*places) -> np.ndarray:
@@ -35,7 +36,7 @@ class GroundForces(AbstractForces):
     """The contact of nodes, each a ball of its radius, with a level plane during a step."""
 
     law: ContactLaw
-    """The contact law, with an onset for each node."""
+    """The contact law, with a stiffness and an onset for each node."""
     height: Float[Array, "*arm"]
     """Height of the plane [m]."""
     friction: Float[Array, "*arm n"]
@@ -43,8 +44,8 @@ class GroundForces(AbstractForces):
 
     def by_arm(self, arms: int) -> "GroundForces":
         """The ground under each arm's own nodes."""
-        own = shares((self.law.onset, self.friction), arms)
-        return eqx.tree_at(lambda one: (one.law.onset, one.friction), copies(self, arms), own)
+        own = shares((self.law.stiffness, self.law.onset, self.friction), arms)
+        return eqx.tree_at(lambda one: (one.law.stiffness, one.law.onset, one.friction), copies(self, arms), own)
 
     def forces(self, nodes: Nodes) -> NodeForces:
         """The forces on the nodes, each at its lowest point."""
@@ -71,10 +72,14 @@ class Ground(AbstractSurroundings):
     """Height of the ground [m]."""
     law: ContactLaw = GROUND
     soft: bool = eqx.field(static=True, default=True)
-    """Whether the onset of a node is 0.3 of its radius, instead of that of the law.
+    """Whether the onset of a node is 0.3 of its radius, instead of that of the law, and thin nodes are stiffer.
 
-    Soft where the arm is thick, and soon enough where it is thin. At a tenth, the light ends of arms made an octopus
-    need a fourth more iterations.
+    Nodes thinner than half the thickest one have the law's stiffness times the ratio of the two: one load presses each
+    of them in by the same share of its radius. With the same stiffness for all, the weight of an octopus on the tip of
+    one arm pressed that in by more than half of its radius.
+
+    The onset is soft where the arm is thick, and soon enough where it is thin. At a tenth, the light ends of arms made
+    an octopus need a fourth more iterations.
     """
 
     def begin(self, state, place: Place, environment: Environment, commands: Commands, dt):
@@ -88,8 +93,11 @@ class Ground(AbstractSurroundings):
 
     def under(self, ahead: Nodes) -> GroundForces:
         """The ground's contact during a step at whose end the nodes are near these."""
-        onset = _ONSET * ahead.radius if self.soft else jnp.broadcast_to(self.law.onset, ahead.radius.shape)
-        law = eqx.tree_at(lambda law: law.onset, self.law, onset)
+        shape = ahead.radius.shape
+        onset = _ONSET * ahead.radius if self.soft else jnp.broadcast_to(self.law.onset, shape)
+        thick = _THICK * jnp.max(ahead.radius)
+        stiffer = jnp.maximum(thick / ahead.radius, 1.0) if self.soft else jnp.ones(shape)
+        law = eqx.tree_at(lambda law: (law.stiffness, law.onset), self.law, (self.law.stiffness * stiffer, onset))
         depth, rise, slip = self.height + ahead.radius - ahead.position[:, 2], ahead.velocity[:, 2], _slip(ahead)
         f, _, _ = law.pressed(depth, rise)
         friction = law.friction * f / jnp.sqrt(small.dot(slip, slip) + law.slip_speed**2)

@@ -62,7 +62,10 @@ class Ball(AbstractSurroundings):
         """The state at rest, held by nothing."""
         zero = jnp.zeros(3)
         count = environment.count + (environment.body is not None)
-        return ObjectState(BallState(self.position, jnp.eye(3), zero, zero), Attachment.nowhere(count))
+        # Suckers that have not held the ball yet need not settle first.
+        settled = Suckers().seal_time if environment.suckers is None else environment.suckers.seal_time
+        free = Attachment.nowhere(count)._replace(settled=jnp.broadcast_to(settled, (count,)))
+        return ObjectState(BallState(self.position, jnp.eye(3), zero, zero), free)
 
     def begin(self, state: ObjectState, place: Place, environment: Environment, commands: Commands, dt):
         """The events at the begin of a step: suckers let go of the ball and take hold; and the forces of suckers and
@@ -72,7 +75,7 @@ class Ball(AbstractSurroundings):
         attachment = state.attachment
         if suckers is not None:
             take = jnp.concatenate([commands.take, jnp.zeros(len(nodes.radius) - len(commands.take))])
-            attachment = self._taken(suckers, state, nodes, take)
+            attachment = self._taken(suckers, state, nodes, take, dt)
         law = Suckers() if suckers is None else suckers
         ball = state.ball
         # A ball carries along half the water that a cylinder of its volume does (Lamb, Hydrodynamics, art. 92).
@@ -101,15 +104,13 @@ class Ball(AbstractSurroundings):
         attachment = state.attachment._replace(pull=forces.grip.pulls(nodes))
         return ObjectState(forces.grip.moved(nodes), attachment)
 
-    def _taken(self, suckers: Suckers, state: ObjectState, nodes: Nodes, take) -> Attachment:
+    def _taken(self, suckers: Suckers, state: ObjectState, nodes: Nodes, take, dt) -> Attachment:
         """The attachment after suckers have let go by command or by being torn off, and others have taken hold."""
-        before, ball = state.attachment, state.ball
-        kept = before.held * jnp.where(before.pull > suckers.pull_off(nodes.radius), 0.0, 1.0) * take
+        ball = state.ball
         away = nodes.position - ball.position
-        gap = small.norm(away) - self.radius - nodes.radius
-        new = (1.0 - before.held) * take * jnp.where(gap <= suckers.reach, 1.0, 0.0)
+        touching = small.norm(away) - self.radius - nodes.radius <= suckers.reach
         own = small.matvec(ball.rotation.T, away)
-        return Attachment(kept + new, jnp.where(new[:, None] > 0.0, own, before.anchor), before.pull)
+        return suckers.attached(state.attachment, touching, take, own, nodes.radius, dt, at_once=True)
 
     def _loads(self, ball: BallState, held, ahead: Nodes, environment: Environment, dt):
         """The forces on the ball besides those of suckers: its resistance to motion (6, 6), and force and torque

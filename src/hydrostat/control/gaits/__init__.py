@@ -5,16 +5,19 @@ it finds out how the arms sit on the body; lengths that were found by trying sca
 """
 
 from hydrostat.control.anatomy import BodyPlan
+from hydrostat.control.gaits.alternate import Alternation, pull_and_push
 from hydrostat.control.gaits.base import STROKES, Stroke
-from hydrostat.control.gaits.crawl import Crawl, CrawlController, CrawlMemory, Walk
+from hydrostat.control.gaits.crawl import ALTERNATE, Crawl, CrawlController, CrawlMemory, Walk
 from hydrostat.control.gaits.forage import Forage, ForageController, ForageMemory
 from hydrostat.control.gaits.jet import Jet, JetController
 from hydrostat.control.gaits.stand import Stand
-from hydrostat.control.gaits.swim import Beat, Swim, SwimController
+from hydrostat.control.gaits.swim import Beat, Swim, SwimController, SwimMemory
 from hydrostat.control.gaits.turn import Turn, TurnController, TurnMemory, TurnStroke
 
 __all__ = [
+    "ALTERNATE",
     "STROKES",
+    "Alternation",
     "Beat",
     "BodyPlan",
     "Crawl",
@@ -29,9 +32,11 @@ __all__ = [
     "Stroke",
     "Swim",
     "SwimController",
+    "SwimMemory",
     "Turn",
     "TurnController",
     "TurnMemory",
     "TurnStroke",
     "Walk",
+    "pull_and_push",
 ]

@@ -56,14 +56,14 @@ class Stroke(eqx.Module):
     def __call__(self, time, share: Float[Array, " a"]) -> tuple[Float[Array, "a n m"], Float[Array, "a n"]]:
         """Activation and grip of the arms at a time since the stroke began, each by its share."""
         ends = self.gather_s + self.push_s
-        gathering = _during(time, 0.0, self.gather_s + self.rise_s, self.rise_s)
-        pushing = _during(time, self.gather_s, ends, self.rise_s)
+        gathering = window(time, 0.0, self.gather_s + self.rise_s, self.rise_s)
+        pushing = window(time, self.gather_s, ends, self.rise_s)
         activation = share[:, None, None] * (self.gather * gathering + self.push * pushing)
         on = jnp.where((time >= self.gather_s) & (time < ends), 1.0, 0.0)
         return activation, on * jnp.where(share > 0.0, 1.0, 0.0)[:, None] * self.grip
 
 
-def _during(time, begin, end, rise):
+def window(time, begin, end, rise):
     """A window that is 1 from begin to end, with smooth rise and fall within."""
     up, down = (jnp.clip(t / rise, 0.0, 1.0) for t in (time - begin, end - time))
     least = jnp.minimum(up, down)

@@ -10,6 +10,7 @@ from jaxtyping import Array, Bool, Float, Int
 from hydrostat import errors
 from hydrostat.control.anatomy import BodyPlan
 from hydrostat.control.base import Controller, Recipe
+from hydrostat.control.gaits.alternate import Alternation, groups_of, pull_and_push, shares_by_turns
 from hydrostat.control.gaits.base import STROKES, Stroke, heading_of, shares_for
 from hydrostat.errors import InputError, shown
 from hydrostat.lie import SE3
@@ -18,7 +19,10 @@ from hydrostat.system import Control, System
 
 NEAR = 0.01
 """Distance from its goal at which an octopus with arms of 0.24 m has arrived [m]; it scales with the arms' length."""
+ALTERNATE = "alternate"
+"""Name of the gait in which arms work by turns."""
 _EFFORT = 1.5  # power of its length by which the activation of a stroke falls: measured, 0.4 of it takes it 0.57 as far
+_STALLED = 0.33  # of the expected advance, below which a gait changes
 _ENDLESS = 1e3  # m: farther than anybody crawls
 
 
@@ -26,7 +30,17 @@ class CrawlMemory(NamedTuple):
     """The memory of a crawl."""
 
     share: Float[Array, " a"]
-    """Share of every arm in the present stroke."""
+    """Share of every arm in the push of the present stroke."""
+    by_turns: Float[Array, " a"]
+    """Share of every arm in a stroke by turns, positive for arms that pull, negative for arms that push."""
+    alternating: Bool[Array, ""]
+    """Whether arms work by turns."""
+    handed_over: Bool[Array, ""]
+    """Whether the first group of arms has let go in the present stroke by turns."""
+    waited: Float[Array, ""]
+    """Time for which that stroke has waited for arms to take hold [s]."""
+    here: Float[Array, " 2"]
+    """Position on the path at which the present stroke began [m]."""
     began: Float[Array, ""]
     """Time at which that stroke began [s]."""
     believed: Float[Array, " 2"]
@@ -49,16 +63,21 @@ class CrawlController(Controller):
     """
 
     stroke: Stroke
+    alternation: Alternation
     path: Float[Array, "k 2"]
     """Waypoints, from the start on [m]."""
     yaws: Float[Array, " a"]
     """Azimuths of the arms on the body [rad]."""
+    group: Float[Array, " a"]
+    """Group of every arm in strokes by turns, 0 or 1."""
     working: Float[Array, " a"]
     """Indicator of arms whose suckers work: 1 for those, 0 for those whose suckers do not hold."""
     near: Float[Array, ""]
     """Distance from a waypoint at which it counts as reached [m]."""
     closed_loop: Bool[Array, ""] = eqx.field(converter=jnp.asarray)
     """Whether the loop is closed; an array, so that closed and open loop are one function to compile."""
+    alternating: Bool[Array, ""] = eqx.field(converter=jnp.asarray, default=False)
+    """Whether arms work by turns from the first stroke on."""
     relative: bool = eqx.field(static=True, default=False)
     """Whether the path begins at the body's position at the start; else it is one in the world."""
     suckers: bool = eqx.field(static=True, default=True)
@@ -68,16 +87,57 @@ class CrawlController(Controller):
         """The memory at the start: the first stroke is due."""
         zero, none = jnp.zeros(()), jnp.zeros((), int)
         origin = observation.pose.position[:2] if self.relative else jnp.zeros(2)
-        due = zero - self.stroke.duration
-        return CrawlMemory(jnp.zeros(len(self.yaws)), due, self.path[0], none + 1, none, zero > 1.0, origin)
+        # Before arms work by turns, all of them lie down and take hold.
+        due = jnp.where(self.alternating, self.alternation.settle_s, 0.0) - self.stroke.duration
+        still = jnp.zeros(len(self.yaws))
+        return CrawlMemory(
+            still,
+            still,
+            self.alternating,
+            zero > 1.0,
+            zero,
+            self.path[0],
+            due,
+            self.path[0],
+            none + 1,
+            none,
+            zero > 1.0,
+            origin,
+        )
 
     def __call__(self, time, observation: Observation, memory: CrawlMemory):
         """The control of the present moment of the stroke, and at its end the shares of the next one."""
-        due = time - memory.began >= self.stroke.duration - 0.5 * observation.period
+        held = jnp.max(observation.held, -1) if self.suckers else jnp.ones_like(self.yaws)
+        due, memory = self._clock(time, observation.period, held, memory)
         new = self._next(time, observation.pose, memory)
         memory = jax.tree.map(lambda new, old: jnp.where(due, new, old), new, memory)
-        activation, grip = self.stroke(time - memory.began, memory.share)
+        since = time - memory.began
+        together = self.stroke(since, memory.share)
+        by_turns = self.alternation(since, self.stroke.duration, memory.by_turns, self.group)
+        still = (memory.strokes == 0) | memory.arrived
+        by_turns = _where(still, self.alternation.standing(len(self.yaws)), by_turns)
+        activation, grip = _where(memory.alternating, by_turns, together)
         return Control(activation=activation, grip=grip * self.working[:, None] if self.suckers else None), memory
+
+    def _clock(self, time, period, held, memory: CrawlMemory) -> tuple[Bool[Array, ""], CrawlMemory]:
+        """Whether the next stroke is due, and the memory of a stroke whose clock stands while arms take hold."""
+        turns = memory.alternating & (memory.strokes > 0) & ~memory.arrived
+        duration = self.stroke.duration
+        since = time - memory.began + 0.5 * period
+        over = [
+            self.alternation.may_let_go(memory.by_turns, own, held, memory.waited)
+            for own in (1.0 - self.group, self.group)
+        ]
+        at_half = turns & ~memory.handed_over & (since >= 0.5 * duration)
+        at_end = since >= duration
+        waits = (at_half & ~over[1]) | (at_end & turns & ~over[0])
+        memory = memory._replace(
+            began=memory.began + jnp.where(waits, period, 0.0),
+            handed_over=memory.handed_over | (at_half & over[1]),
+            # It waits anew for each of the two groups.
+            waited=jnp.where(waits, memory.waited + period, jnp.where(at_half, 0.0, memory.waited)),
+        )
+        return at_end & ~waits, memory
 
     def _next(self, time, pose: SE3, memory: CrawlMemory) -> CrawlMemory:
         """The memory of the stroke that begins at this position."""
@@ -93,16 +153,34 @@ class CrawlController(Controller):
         end = self.path[leg]
         gap = end + along * jnp.clip(ahead_of + self.stroke.length, -_length(end - self.path[leg - 1]), 0.0) - here
         scale = jnp.minimum(_length(gap) / self.stroke.length, 1.0) * jnp.where(arrived, 0.0, 1.0)
-        share = scale**_EFFORT * shares_for(jnp.arctan2(gap[1], gap[0]) - turned, self.yaws)
+        direction = jnp.arctan2(gap[1], gap[0]) - turned
+        share = scale**_EFFORT * shares_for(direction, self.yaws)
         ahead = here + scale * self.stroke.length * gap / jnp.maximum(_length(gap), 1e-9)
         strokes = memory.strokes + jnp.where(arrived, 0, 1)
-        return CrawlMemory(share, jnp.asarray(time), ahead, leg, strokes, arrived, memory.origin)
+        by_turns = scale**_EFFORT * shares_by_turns(direction, self.yaws, self.group)
+        alternating = memory.alternating | (self.closed_loop & self._stalled(here, memory))
+        began = jnp.asarray(time)
+        none = jnp.zeros(())
+        return CrawlMemory(
+            share, by_turns, alternating, none > 1.0, none, here, began, ahead, leg, strokes, arrived, memory.origin
+        )
+
+    def _stalled(self, here: Float[Array, " 2"], memory: CrawlMemory) -> Bool[Array, ""]:
+        """Whether the stroke that ends took the body less far than a third of what was expected."""
+        expected = memory.believed - memory.here
+        far = _length(expected)
+        return (memory.strokes > 0) & (jnp.dot(here - memory.here, expected) < _STALLED * far * far) & (far > self.near)
 
     def _along(self, leg: Int[Array, ""], here: Float[Array, " 2"]) -> tuple[Float[Array, " 2"], Float[Array, ""]]:
         """The direction of a leg, and the distance of a point beyond its end along it [m]."""
         start, end = self.path[leg - 1], self.path[leg]
         along = (end - start) / jnp.maximum(_length(end - start), 1e-9)
         return along, jnp.dot(here - end, along)
+
+
+def _where(condition, yes: tuple, no: tuple) -> tuple:
+    """One of two pairs of arrays."""
+    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), yes, no)
 
 
 def _length(vector: Float[Array, " 2"]) -> Float[Array, ""]:
@@ -121,7 +199,10 @@ class AbstractCrawl(Recipe):
 
     def stroke(self, system: System) -> Stroke:
         """The stroke with which a system's robot crawls: its length, its duration."""
-        stroke = STROKES[self.gait](BodyPlan.of(system))
+        plan = BodyPlan.of(system)
+        stroke = STROKES.get(self.gait, STROKES["push"])(plan)
+        if self.gait == ALTERNATE:
+            stroke = eqx.tree_at(lambda stroke: stroke.length, stroke, pull_and_push(plan).length)
         return stroke if self.speed is None else stroke.at_speed(self.speed)
 
     def _controller(self, system: System, path, relative: bool) -> CrawlController:
@@ -130,11 +211,14 @@ class AbstractCrawl(Recipe):
         near = NEAR * plan.scale if self.near is None else self.near
         return CrawlController(
             stroke=self.stroke(system),
+            alternation=pull_and_push(plan),
             path=jnp.asarray(path, float),
             yaws=plan.yaws,
+            group=groups_of(plan.yaws),
             working=plan.working(self.suckers, self.failed_suckers),
             near=jnp.asarray(near, float),
             closed_loop=self.closed_loop,
+            alternating=self.gait == ALTERNATE,
             relative=relative,
             suckers=plan.suckers,
         )
@@ -143,7 +227,7 @@ class AbstractCrawl(Recipe):
 def _checked(gait, speed, near) -> tuple[str, float | None, float | None]:
     """The name of a stroke, a speed and a tolerance, within their bounds."""
     return (
-        errors.choice("gait", gait, tuple(STROKES)),
+        errors.choice("gait", gait, (ALTERNATE, *STROKES)),
         None if speed is None else errors.number("speed", speed, above=0.0),
         None if near is None else errors.number("near", near, least=0.0),
     )
@@ -179,9 +263,10 @@ class Crawl(AbstractCrawl):
         near: float | None = None,
     ):
         """**Arguments:** `heading`: from the world's x axis [rad]; `distance` [m], without end when not given; `gait`:
-        push, as animals do, or bend, as in the paper; `closed_loop`: whether it observes its pose before each stroke;
-        `speed`: [m/s], as fast as it can when not given; `suckers`: whether it uses them; `failed_suckers`: arms whose
-        suckers do not hold, by their numbers from 1; `near`: from its end, where it has arrived [m].
+        push, as animals do, bend, as in the paper, or alternate, by turns; `closed_loop`: whether it observes its pose
+        before each stroke, and alternates once a stroke took it hardly anywhere; `speed`: [m/s], as fast as it can when
+        not given; `suckers`: whether it uses them; `failed_suckers`: arms whose suckers do not hold, by their numbers
+        from 1; `near`: from its end, where it has arrived [m].
         """
         self.heading = jnp.asarray(errors.number("heading", heading), float)
         far = _ENDLESS if distance is None else errors.number("distance", distance, above=0.0, most=_ENDLESS)

@@ -16,6 +16,7 @@ from jaxtyping import Array, Bool, Float, Int
 from hydrostat.control.anatomy import BodyPlan
 from hydrostat.control.base import Controller, Recipe
 from hydrostat.control.feedback import Course, KnownArm, Servo, ServoMemory, make_servo, shape_to_point, tabulated
+from hydrostat.control.gaits.alternate import groups_of, pull_and_push
 from hydrostat.control.gaits.base import STROKES, Stroke, heading_of, mirrored, within_half_turn
 from hydrostat.control.gaits.crawl import CrawlController, CrawlMemory
 from hydrostat.errors import InputError
@@ -175,8 +176,10 @@ class Forage(Recipe):
             raise InputError("to forage, a system needs `Suckers()` and a `Ball(...)` among its surroundings")
         crawl = CrawlController(
             stroke=self.stroke(system),
+            alternation=pull_and_push(plan),
             path=jnp.zeros((2, 2)),
             yaws=plan.yaws,
+            group=groups_of(plan.yaws),
             working=plan.working(True, self.failed_suckers),
             near=jnp.zeros(()),
             closed_loop=True,

@@ -4,6 +4,8 @@ An octopus that closes its arms goes mantle first, along the z of its body. An a
 pushes its side of the body forward, so that the body turns away from it.
 """
 
+from typing import NamedTuple
+
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -12,9 +14,14 @@ from hydrostat import errors
 from hydrostat.control.anatomy import Anatomy, BodyPlan
 from hydrostat.control.base import Controller, Recipe
 from hydrostat.errors import InputError, shown
-from hydrostat.lie import SE3
+from hydrostat.lie import SE3, small
 from hydrostat.sensing import Observation
 from hydrostat.system import Control, System
+
+_PITCH = 0.8  # rad, by which a body is pitched up from its course before it has learned more
+_PITCHES = (-1.5, 1.5)  # rad, bounds of the elevation of its axis
+_STEEP = 0.26  # sine of the angle from the vertical below which a course is too steep for it to hold its height
+_BALANCE = 0.3  # share of its swing by which an arm swings less, for each arm that is missing across
 
 
 class Beat(eqx.Module):
@@ -55,10 +62,25 @@ class Beat(eqx.Module):
         return jnp.stack(parts + [zero] * (anatomy.columns - len(parts)), -1)
 
 
+class SwimMemory(NamedTuple):
+    """The memory of a swimming octopus."""
+
+    learned: Float[Array, " 2"]
+    """Shift of the arms' swing that has been learned, about the body's x and y."""
+    start: Float[Array, " 3"]
+    """Position at which it began [m]."""
+    rise: Float[Array, ""]
+    """Mean speed upwards over about a beat [m/s]."""
+    pitch: Float[Array, ""]
+    """Elevation of the body's axis that has been learned to stay on the course [rad]."""
+
+
 class SwimController(Controller):
     """A controller that beats towards a direction; the middle of each arm's swing follows the body's error of attitude.
 
-    What goes wrong for long, as by muscles of unequal strength, is learned (`trim`); its memory is what is learned.
+    What goes wrong for long, as by muscles of unequal strength, is learned (`trim`). Where it holds its course, the
+    body is pitched up from it by as much as its thrust must carry its weight: the elevation of its axis follows the
+    error of height from the line on which it shall swim, its rate, and its integral.
     """
 
     anatomy: Anatomy
@@ -76,22 +98,56 @@ class SwimController(Controller):
     """Gain on the integral of that error [1/s]."""
     most: Float[Array, ""]
     """Bound of the shift."""
+    begin_beats: Float[Array, ""]
+    """Number of beats over which the swing grows to its full size at the start."""
+    strength: Float[Array, " a"]
+    """Swing of each arm over that of the strongest."""
+    course: Float[Array, " 3"]
+    """Gains of the elevation on the error of height [rad/m], on its rate [rad s/m] and on its integral [rad/(s m)]; all
+    0: the body's axis points in the direction of swimming."""
 
-    def init(self, observation: Observation) -> Float[Array, " 2"]:
-        """The memory at the start: the integral of the error is zero."""
-        del observation
-        return jnp.zeros(2)
+    def init(self, observation: Observation) -> SwimMemory:
+        """The memory at the start: nothing is learned."""
+        zero = jnp.zeros(())
+        elevation = jnp.arcsin(self.direction[2])
+        return SwimMemory(jnp.zeros(2), observation.pose.position, zero, jnp.minimum(elevation + _PITCH, _PITCHES[1]))
 
-    def __call__(self, time, observation: Observation, memory: Float[Array, " 2"]):
+    def __call__(self, time, observation: Observation, memory: SwimMemory):
         """The control of the present moment of the beat, each arm about its own middle."""
-        error = lean(observation.pose, self.direction)
-        learned = _bounded(memory + self.trim * observation.period * error, self.most)
+        aim, memory = self._course(observation, memory)
+        error = lean(observation.pose, aim)
+        learned = _bounded(memory.learned + self.trim * observation.period * error, self.most)
         shift = _bounded(self.steer * error - self.calm * observation.twist[:2] + learned, self.most)
         middle = shift[0] * jnp.sin(self.yaws) - shift[1] * jnp.cos(self.yaws)
-        activation = self.beat(middle + self.beat.closed(time + 0.5 * observation.period), self.anatomy)
+        now = time + 0.5 * observation.period
+        begun = jnp.clip(now / (self.begin_beats * self.beat.period_s), 0.0, 1.0)
+        swung = middle + self.strength * begun * self.beat.closed(now)
+        activation = self.beat(swung, self.anatomy)
         # Nothing is to be learned of an error that it does all it can about.
         full = jnp.sum((self.steer * error) ** 2) >= self.most**2
-        return Control(activation=activation), jnp.where(full, memory, learned)
+        return Control(activation=activation), memory._replace(learned=jnp.where(full, memory.learned, learned))
+
+    def _course(self, observation: Observation, memory: SwimMemory) -> tuple[Float[Array, " 3"], SwimMemory]:
+        """The direction in which the body's axis shall point, and the memory with what it has learned of its pitch."""
+        of_height, of_rate, of_integral = self.course
+        pose, dt = observation.pose, observation.period
+        up = jnp.array([0.0, 0.0, 1.0])
+        level = self.direction - self.direction[2] * up
+        size = jnp.sqrt(jnp.sum(level**2))
+        level = level / jnp.maximum(size, 1e-9)
+        # How far it is below the line of its course, and how fast it rises from that, as the mean of about a beat.
+        moved = pose.position - memory.start
+        low = self.direction[2] * jnp.dot(moved, level) - size * moved[2]
+        velocity = small.matvec(pose.rotation, observation.twist[3:])
+        rising = size * velocity[2] - self.direction[2] * jnp.dot(velocity, level)
+        rise = memory.rise + jnp.minimum(dt / self.beat.period_s, 1.0) * (rising - memory.rise)
+        pitch = memory.pitch + of_integral * dt * low
+        wanted = pitch + of_height * low - of_rate * rise
+        bounded = jnp.clip(wanted, *_PITCHES)
+        pitch = jnp.where(bounded == wanted, jnp.clip(pitch, *_PITCHES), memory.pitch)
+        aim = jnp.cos(bounded) * level + jnp.sin(bounded) * up
+        held = jnp.any(self.course != 0.0) & (size > _STEEP)
+        return jnp.where(held, aim, self.direction), memory._replace(rise=rise, pitch=pitch)
 
 
 class Swim(Recipe):
@@ -103,25 +159,31 @@ class Swim(Recipe):
     beat: Beat
     direction: Float[Array, " 3"]
     gains: Float[Array, " 4"]
+    course: Float[Array, " 3"]
+    begin_beats: float
 
     def __init__(
         self,
         direction=(0.0, 0.0, 1.0),
         *,
         closed_loop: bool = True,
-        swing: float = 0.15,
-        stiffen: float = 0.3,
-        last: float = 0.35,
-        period: float = 1.0,
-        ratio: float = 3.0,
+        hold_course: bool = False,
+        swing: float = 0.6,
+        stiffen: float = 0.33,
+        last: float = 0.26,
+        period: float = 0.28,
+        ratio: float = 1.4,
         steer: float = 2.0,
         calm: float = 0.2,
         trim: float = 2.0,
         most: float = 0.6,
+        course=(15.0, 10.0, 2.0),
+        begin_beats: float = 3.0,
     ):
         """**Arguments:** `direction`: in the world, of any length; `closed_loop`: whether it observes its
-        attitude, and steers; `swing`, `stiffen`, `last`, `period` [s], `ratio`: as those of `Beat`; `steer`, `calm`,
-        `trim`, `most`: as those of `SwimController`, found by trying.
+        pose, and steers; `hold_course`: whether it stays at the height of a straight course from where it is, pitched
+        up as its weight asks; `swing`, `stiffen`, `last`, `period` [s], `ratio`: as those of `Beat`; `steer`, `calm`,
+        `trim`, `most`, `course`, `begin_beats`: as those of `SwimController`, found by trying.
         """
         self.beat = Beat.of(
             errors.number("swing", swing, least=0.0, most=1.0),
@@ -136,18 +198,45 @@ class Swim(Recipe):
         self.direction = vector / jnp.sqrt(jnp.sum(vector**2))
         gains = [errors.number(*gain) for gain in (("steer", steer), ("calm", calm), ("trim", trim))]
         gains = gains if closed_loop else [0.0] * 3
+        self.course = jnp.asarray(course if closed_loop and hold_course else (0.0, 0.0, 0.0), float)
+        self.begin_beats = errors.number("begin_beats", begin_beats, above=0.0)
         self.gains = jnp.stack([jnp.asarray(gain, float) for gain in (*gains, errors.number("most", most, least=0.0))])
 
     def attach(self, system: System, dt: float) -> SwimController:
         """The controller that swims with the system's robot."""
         del dt
         plan = BodyPlan.of(system)
-        return SwimController(plan.anatomy, self.beat, plan.yaws, self.direction, *self.gains)
+        begin = jnp.asarray(self.begin_beats, float)
+        steer, calm, trim, most = self.gains
+        return SwimController(
+            anatomy=plan.anatomy,
+            beat=self.beat,
+            yaws=plan.yaws,
+            direction=self.direction,
+            steer=steer,
+            calm=calm,
+            trim=trim,
+            most=most,
+            begin_beats=begin,
+            strength=balanced(plan.yaws),
+            course=self.course,
+        )
 
 
 def _bounded(vector: Float[Array, " 2"], most) -> Float[Array, " 2"]:
     """The vector, shortened to a length where it is longer."""
     return vector * jnp.minimum(1.0, most / jnp.maximum(jnp.sqrt(jnp.sum(vector**2)), 1e-9))
+
+
+def balanced(yaws: Float[Array, " a"]) -> Float[Array, " a"]:
+    """The swing of each arm over that of the strongest: less for arms across from which others are missing.
+
+    With u the direction of an arm and m the sum of those of all, which is zero for arms evenly around a body, the
+    thrust of equal swings would turn a body about the horizontal across m. Swings of 1 - k u m, k as found by trying,
+    leave what feedback corrects.
+    """
+    directions = jnp.stack([jnp.cos(yaws), jnp.sin(yaws)], -1)
+    return jnp.clip(1.0 - _BALANCE * directions @ jnp.sum(directions, 0), 0.0, 1.0)
 
 
 def lean(pose: SE3, aim: Float[Array, " 3"]) -> Float[Array, " 2"]:

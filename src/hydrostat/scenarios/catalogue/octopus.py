@@ -19,12 +19,18 @@ ANIMAL_KEYS = (
 _SUCKERS = Key(
     "failed_suckers", (), "", "arms whose suckers do not hold, by their numbers", least=1, most=16, most_entries=16
 )
-_GAIT = Key("gait", "push", "", "biology's way: shorten and push; the paper's: bend", options=("push", "bend"))
+_GAIT = Key(
+    "gait",
+    "push",
+    "",
+    "arms behind push together, as animals do; the paper's way: bend; or every other arm by turns, some always holding",
+    options=("push", "bend", "alternate"),
+)
 
 OCTOPUS_SCENARIOS = (
     Scenario(
         name="octopus-crawl",
-        summary="an octopus crawls: arms behind it shorten, take hold of the ground and push, with suckers and without",
+        summary="an octopus crawls: arms ahead pull and arms behind push by turns, with suckers and without",
         robot="octopus",
         accepts=OCTOPUSES,
         check_robot=check_octopus,
@@ -32,12 +38,28 @@ OCTOPUS_SCENARIOS = (
         function="hydrostat.scenarios.octopus_crawl:crawl",
         check_settings=check_arms,
         keys=(
-            Key("direction_deg", 0.0, "deg", "where to, from the x axis", least=-360.0, most=360.0),
-            _GAIT,
+            Key(
+                "direction_deg",
+                10.0,
+                "deg",
+                "where to, from the x axis; at multiples of 22.5 arms mirror each other, and errors of heading cancel",
+                least=-360.0,
+                most=360.0,
+            ),
+            replace(_GAIT, default="alternate"),
             Key("strokes", 4, "", "how many strokes at most", least=1, most=1000),
             Key("distance_mm", 0.0, "mm", "how far; 0: as far as its strokes take it", least=0.0, most=1e5),
             Key("speed_mm_s", 0.0, "mm/s", "how fast; 0: as fast as it can", least=0.0, most=1e3),
-            Key("closed_loop", False, "", "whether the pose is observed before each stroke"),
+            Key("closed_loop", True, "", "whether the pose is observed before each stroke"),
+            Key("current_m_s", 0.0, "m/s", "speed of the water", least=0.0, most=5.0),
+            Key(
+                "current_deg",
+                180.0,
+                "deg",
+                "where the water flows to, from the direction of crawling; 180: against it",
+                least=-360.0,
+                most=360.0,
+            ),
             _SUCKERS,
             *ANIMAL_KEYS,
         ),
@@ -113,7 +135,7 @@ OCTOPUS_SCENARIOS = (
         keys=(
             Key("seconds", 5.0, "s", "how long", above=0.0, most=1000.0),
             Key("current_m_s", 0.2, "m/s", "speed of the water", least=0.0, most=5.0),
-            Key("azimuth_deg", 0.0, "deg", "where the water flows to", least=-360.0, most=360.0),
+            Key("azimuth_deg", 10.0, "deg", "where the water flows to", least=-360.0, most=360.0),
             _SUCKERS,
             *ANIMAL_KEYS,
         ),

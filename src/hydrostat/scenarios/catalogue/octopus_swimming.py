@@ -9,6 +9,14 @@ from hydrostat.scenarios.keys import Key, Scenario
 
 _SWIM_KEYS = (*ANIMAL_KEYS[:-1], Key("dt_ms", 10.0, "ms", "time step", above=0.0, most=100.0))
 
+_BUOYANCY = Key(
+    "buoyancy",
+    0.0,
+    "",
+    "share of its weight in water that is made up for; 0: none, as octopuses have no swim bladder; 1: it floats",
+    least=0.0,
+    most=2.0,
+)
 _BEAT_KEYS = (
     Key("ratio", 3.0, "", "how much faster arms close than they open", above=0.0, most=20.0),
     Key("period_s", 1.0, "s", "of a beat", above=0.01, most=100.0),
@@ -16,6 +24,9 @@ _BEAT_KEYS = (
     Key("stiffen", 0.3, "", "activation of all muscles besides, the radial ones twice as much", least=0.0, most=0.5),
     Key("swing_to", 0.35, "", "up to where arms swing by themselves, as a fraction of them", above=0.0, most=1.0),
 )
+_STRONG_BEAT = {"ratio": 1.4, "period_s": 0.28, "swing": 0.6, "stiffen": 0.33, "swing_to": 0.26}
+_STRONG_BEAT_KEYS = tuple(replace(key, default=_STRONG_BEAT[key.name]) for key in _BEAT_KEYS)
+"""A beat whose thrust carries the octopus' weight in water several times over; found by a random search."""
 _SMALL_BEAT_KEYS = tuple(replace(key, default=0.02) if key.name == "swing" else key for key in _BEAT_KEYS)
 _FLOAT_KEYS = (
     *_BEAT_KEYS,
@@ -37,10 +48,19 @@ SWIMMING_SCENARIOS = (
         keys=(
             Key("seconds", 20.0, "s", "how long", above=0.0, most=1000.0),
             Key("closed_loop", True, "", "whether it senses its orientation, and steers"),
-            Key("turn_deg", 90.0, "deg", "how far its second course leans from the first", least=0.0, most=170.0),
-            Key("azimuth_deg", 0.0, "deg", "where to", least=-360.0, most=360.0),
-            *_BEAT_KEYS,
-            *_SWIM_KEYS,
+            Key(
+                "turn_deg",
+                90.0,
+                "deg",
+                "how far its second course leans from the vertical; 90: level",
+                least=0.0,
+                most=170.0,
+            ),
+            Key("azimuth_deg", 10.0, "deg", "where to", least=-360.0, most=360.0),
+            _BUOYANCY,
+            *_STRONG_BEAT_KEYS,
+            *_SWIM_KEYS[:-1],
+            replace(_SWIM_KEYS[-1], default=5.0),
         ),
     ),
     Scenario(
@@ -50,11 +70,13 @@ SWIMMING_SCENARIOS = (
         accepts=OCTOPUSES,
         check_robot=check_octopus,
         limbed=True,
-        function="hydrostat.scenarios.octopus_swim:tethered",
+        function="hydrostat.scenarios.octopus_thrust:tethered",
         check_settings=check_arms,
         keys=(
             Key("beats", 3, "", "how many beats; the last one is measured", least=1, most=1000),
             Key("stiffness", 100.0, "", "how many times as strong arms and muscles are", least=0.01, most=1e4),
+            Key("sweep", False, "", "whether to measure curves over ratio, frequency and stiffness besides"),
+            _BUOYANCY,
             *_SMALL_BEAT_KEYS,
             *_SWIM_KEYS,
         ),
@@ -91,6 +113,7 @@ SWIMMING_SCENARIOS = (
             Key("delay_s", 0.5, "s", "before the first burst, while arms close", least=0.0, most=100.0),
             Key("close", 0.1, "", "activation that closes arms", least=0.0, most=1.0),
             Key("stiffen", 0.3, "", "activation of all muscles besides", least=0.0, most=0.5),
+            _BUOYANCY,
             *_SWIM_KEYS,
         ),
     ),
