@@ -16,7 +16,7 @@ from jaxtyping import Array, Float
 from scipy.optimize import least_squares
 
 from hydrostat.compiling import quick_jit
-from hydrostat.errors import InputError, UnsolvedError
+from hydrostat.errors import InputError, UnsolvedError, shown
 from hydrostat.mechanics import Robot, kinematics
 from hydrostat.robots import RobotSpec, alterations, build_robot
 from hydrostat.simulation import rollout
