@@ -1,6 +1,6 @@
 """Python's garbage collector, paused while functions are traced and lowered.
 
-Tracing makes millions of small objects, nearly all of which are kept: the collector looks at them over and over for a
+Tracing makes millions of small objects, nearly all of which are kept: the collector visits them over and over for a
 sixth of the time, and finds nothing.
 """
 

@@ -68,7 +68,7 @@ CASES = [
     (sets("track-line", "frozen_segment=99", "controller=decentralised"), "`frozen_segment` must be at most 20"),
     (sets("drive", "csv=none.csv"), "could not be read"),
     (sets("drive", "seconds=1e6", "dt_ms=0.001"), "at most 1e+09 steps"),
-    (sets("arm-reach", "dt_ms=0.001"), "at most 8 GiB"),
+    (sets("arm-reach", "dt_ms=0.001", "prepare_seconds=100"), "at most 8 GiB"),
     (sets("octopus-walk-path", "pose_delay_s=10", "dt_ms=0.05"), "`pose_delay_s` must be at most 100000 steps"),
     ([*sets("tentacle-move"), "--out", "same.csv"], "it is not a folder"),
     ([*sets("tentacle-move"), "--out", "same.csv/deeper"], "it is not a folder"),

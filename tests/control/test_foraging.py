@@ -7,7 +7,8 @@ import pytest
 
 from hydrostat.control.anatomy import BodyPlan
 from hydrostat.control.feedback import Course, KnownArm, make_servo, tabulated
-from hydrostat.control.gaits import STROKES, CrawlController
+from hydrostat.control.gaits import STROKES, CrawlController, pull_and_push
+from hydrostat.control.gaits.alternate import groups_of
 from hydrostat.control.gaits.forage import ForageController, TakingRange
 from hydrostat.lie import SE3
 from hydrostat.robots.build import build_robot
@@ -30,7 +31,11 @@ def controller():
     known = KnownArm.of(system)
     servo = make_servo(known, tabulated(known, course, DT * jnp.arange(100), DT))
     stroke = STROKES["push"](BodyPlan.of(system))
-    crawl = CrawlController(stroke, jnp.zeros((2, 2)), jnp.asarray(YAWS), jnp.ones(8), jnp.zeros(()), True)
+    yaws = jnp.asarray(YAWS)
+    by_turns = pull_and_push(BodyPlan.of(system))
+    crawl = CrawlController(
+        stroke, by_turns, jnp.zeros((2, 2)), yaws, groups_of(yaws), jnp.ones(8), jnp.zeros(()), True
+    )
     return ForageController(crawl, servo, RANGE, jnp.ones(SEGMENTS))
 
 

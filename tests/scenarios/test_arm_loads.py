@@ -123,7 +123,7 @@ def test_nearly_all_of_a_hundred_points_are_reached(run):
         ("arm-reach-target", {"near": 2.0}, "near"),
         ("arm-reach-target", {"near": 1.2, "far": 0.8}, "`near` must be below `far`"),
         ("arm-reach-target", {"move_seconds": 9.0}, "`move_seconds` must be below"),
-        ("arm-bend", {"first_segment": 25, "last_segment": 25}, "last_segment"),
+        ("arm-bend", {"first_segment": 25, "last_segment": 25}, "first_segment"),
         ("arm-bend", {"seconds": -1.0}, "seconds"),
         ("arm-elongate", {"activations": [float("nan")]}, "activations"),
     ],

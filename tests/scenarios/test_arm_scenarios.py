@@ -88,7 +88,7 @@ def test_a_wave_of_stiffening_needs_drag(run):
 
 
 def test_bad_settings_are_refused_in_one_line(run):
-    with pytest.raises(InputError, match="`last_segment` must be a whole number from 1 to 20"):
+    with pytest.raises(InputError, match="`first_segment` must be at most 20, the number of segments; got 25"):
         run("arm-bend", first_segment=25, last_segment=26)
     with pytest.raises(InputError, match="muscular arm"):
         run("arm-reach", robot="tentacle")

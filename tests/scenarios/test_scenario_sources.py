@@ -19,6 +19,7 @@ SHARED = {
     "hydrostat.scenarios.finger_hand_results": None,
     "hydrostat.scenarios.finger_release_results": None,
     "hydrostat.scenarios.octopus": None,
+    "hydrostat.scenarios.octopus_figures": None,
     "hydrostat.scenarios.own_targets": None,
     "hydrostat.scenarios.squid_reach_plan": None,
     "hydrostat.scenarios.track_authors": None,

@@ -60,5 +60,7 @@ def test_without_mujoco_it_is_one_line_and_exit_code_2(tmp_path, monkeypatch, ca
     assert main(["run", "squid-twin-dynamics", "--json", "--out", str(tmp_path)]) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert printed.err == "hydrostat: this needs MuJoCo: pip install 'hydrostat[rigid]'\n"
+    assert (
+        printed.err == "hydrostat: this scenario needs MuJoCo, which is not installed: pip install 'hydrostat[rigid]'\n"
+    )
     assert not any(tmp_path.iterdir())

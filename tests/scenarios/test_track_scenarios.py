@@ -277,8 +277,14 @@ def test_a_path_that_is_none_is_refused_in_one_line(tmp_path, text, words):
 @pytest.mark.parametrize(
     "settings, word",
     [
-        ({"obstacle": [1.0, 2.0, 3.0], "controller": "continuous"}, "`obstacle` must be x, y, z and its radius"),
-        ({"obstacle": [1.0, 2.0, 3.0, -0.1], "controller": "continuous"}, "radius of `obstacle` must be positive"),
+        (
+            {"obstacle": [1.0, 2.0, 3.0], "controller": "continuous"},
+            "`obstacle` must be x, y, z and a radius; got 3 numbers",
+        ),
+        (
+            {"obstacle": [1.0, 2.0, 3.0, -0.1], "controller": "continuous"},
+            "the radius of `obstacle`, its last number, must be above 0",
+        ),
         ({"obstacle": [0.0, 0.3, 3.0, 0.3], "controller": "continuous"}, "`obstacle` must be clear of the arm at rest"),
         ({"obstacle": [1.0, 2.0, 3.0, 0.1], "controller": "decentralised"}, "`obstacle` needs a centre"),
         ({"frozen_segment": 21, "controller": "decentralised"}, "`frozen_segment` must be at most 20"),

@@ -53,7 +53,7 @@ def parts_about(robot: Robot) -> dict:
     parts = {
         "water": Water(),
         "ground": Ground(height=height),
-        "suckers": Suckers(reach=2e-2),
+        "suckers": Suckers(reach=2e-2, seal_time=0.0, seal_gap=2e-2, seal_speed=1e3),
         "ball": Ball(0.01, 5e-3, above),
         "obstacles": Obstacles(ContactLaw(100.0, 5.0, 0.5, 0.01, 1e-3), [Sphere(beside, 0.01)]),
         "arm contact": ArmContact(),

@@ -1,8 +1,7 @@
 """Set-up that the scenarios of whole octopuses share: the animal in its sea, and its motion, recorded as it goes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -10,14 +9,11 @@ import hydrostat as hs
 from hydrostat.control.commands import Anatomy
 from hydrostat.errors import InputError
 from hydrostat.mechanics import GRAVITY
-from hydrostat.results import drawing, figures, panels
-from hydrostat.results.measures import displacement, distance_covered
 from hydrostat.robots import build_robot
 from hydrostat.scenarios.arm import muscle_gains
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.surroundings import AbstractSurroundings
 
-_LEAST = 1.0  # mm or degrees: least half height of a panel
 _ROW_S = 0.01  # from row to row, where steps are not longer
 
 
@@ -146,33 +142,3 @@ def beat(settings) -> dict:
         "period": settings.period_s,
         "ratio": settings.ratio,
     }
-
-
-def draw_on_ground(
-    path: Path, motions: Mapping[str, hs.Trajectory], title: str, ahead: np.ndarray | None = None
-) -> None:
-    """The first motion from above at four moments, and the distance and the turn of the body in all of them.
-
-    **Arguments:** `ahead`: direction (2,) in which the advance is drawn instead of the distance from the start.
-    """
-    figure, grid = panels.new_panels(title, 2, 4)
-    shown = next(iter(motions.values()))
-    panels.draw_moments(figure, grid[0, :], shown, 4, drawing.ABOVE)
-    times = {name: one.time for name, one in motions.items()}
-    curves = (
-        (
-            "distance of the body from its start" if ahead is None else "advance of the body",
-            {
-                name: 1e3 * (distance_covered(one, 2) if ahead is None else displacement(one)[:, :2] @ ahead)
-                for name, one in motions.items()
-            },
-        ),
-        ("turn of the body", {name: yaw(one) for name, one in motions.items()}),
-    )
-    for cell, (heading, values), unit in zip((grid[1, :2], grid[1, 2:]), curves, ("[mm]", "[deg]"), strict=True):
-        axes = figure.add_subplot(cell)
-        panels.draw_curves(axes, times, values, heading, unit, colors=[0, 2])
-        low, high = axes.get_ylim()
-        # What is less than a millimetre or a degree in all is drawn as such.
-        axes.set_ylim(min(low, -_LEAST), max(high, _LEAST))
-    figures.save(figure, path)

@@ -67,9 +67,9 @@ def _off_course(steered: hs.Trajectory, course: np.ndarray, period: float) -> np
     """The angle between the mean velocity over two beats and a course (rows,) [deg]."""
     moved, times = displacement(steered), np.asarray(steered.time)
     before = np.searchsorted(times, times - 2.0 * period)
-    way = moved - moved[before]
-    size = np.maximum(np.linalg.norm(way, axis=1), 1e-12)
-    return np.rad2deg(np.arccos(np.clip(way @ course / size, -1.0, 1.0)))
+    path = moved - moved[before]
+    size = np.maximum(np.linalg.norm(path, axis=1), 1e-12)
+    return np.rad2deg(np.arccos(np.clip(path @ course / size, -1.0, 1.0)))
 
 
 def _height_error(steered: hs.Trajectory, course: np.ndarray) -> np.ndarray:

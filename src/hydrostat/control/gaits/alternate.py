@@ -80,13 +80,13 @@ class Alternation(eqx.Module):
         """Whether the other arms may let go, since those of a group that pull hold the ground, or it has waited too
         long. Where none of them pulls, any two that hold are enough.
 
-        **Arguments:** `share`: as above; `own`: 1 for arms of the group that shall hold, else 0; `held`: 1 for arms
+        **Arguments:** `share`: as above; `own`: 1 for arms of the group that are to hold, else 0; `held`: 1 for arms
         that feel that they hold; `waited`: how long it has waited already [s].
         """
         pulls = own * jnp.where(share > 0.0, 1.0, 0.0)
-        wanted = jnp.where(jnp.any(pulls > 0.0), pulls, own)
-        least = jnp.minimum(jnp.sum(wanted), _LEAST)
-        return (jnp.sum(wanted * held) >= least) | (waited >= self.patience_s)
+        holding = jnp.where(jnp.any(pulls > 0.0), pulls, own)
+        least = jnp.minimum(jnp.sum(holding), _LEAST)
+        return (jnp.sum(holding * held) >= least) | (waited >= self.patience_s)
 
     def standing(self, count: int) -> tuple[Float[Array, "a n m"], Float[Array, "a n"]]:
         """Activation and grip of arms that all lie on the ground and hold it."""

@@ -80,7 +80,7 @@ class SwimController(Controller):
 
     What goes wrong for long, as by muscles of unequal strength, is learned (`trim`). Where it holds its course, the
     body is pitched up from it by as much as its thrust must carry its weight: the elevation of its axis follows the
-    error of height from the line on which it shall swim, its rate, and its integral.
+    error of height from the line on which it is to swim, its rate, and its integral.
     """
 
     anatomy: Anatomy
@@ -128,7 +128,7 @@ class SwimController(Controller):
         return Control(activation=activation), memory._replace(learned=jnp.where(full, memory.learned, learned))
 
     def _course(self, observation: Observation, memory: SwimMemory) -> tuple[Float[Array, " 3"], SwimMemory]:
-        """The direction in which the body's axis shall point, and the memory with what it has learned of its pitch."""
+        """The direction in which the body's axis is to point, and the memory with what it has learned of its pitch."""
         of_height, of_rate, of_integral = self.course
         pose, dt = observation.pose, observation.period
         up = jnp.array([0.0, 0.0, 1.0])
@@ -142,9 +142,9 @@ class SwimController(Controller):
         rising = size * velocity[2] - self.direction[2] * jnp.dot(velocity, level)
         rise = memory.rise + jnp.minimum(dt / self.beat.period_s, 1.0) * (rising - memory.rise)
         pitch = memory.pitch + of_integral * dt * low
-        wanted = pitch + of_height * low - of_rate * rise
-        bounded = jnp.clip(wanted, *_PITCHES)
-        pitch = jnp.where(bounded == wanted, jnp.clip(pitch, *_PITCHES), memory.pitch)
+        desired = pitch + of_height * low - of_rate * rise
+        bounded = jnp.clip(desired, *_PITCHES)
+        pitch = jnp.where(bounded == desired, jnp.clip(pitch, *_PITCHES), memory.pitch)
         aim = jnp.cos(bounded) * level + jnp.sin(bounded) * up
         held = jnp.any(self.course != 0.0) & (size > _STEEP)
         return jnp.where(held, aim, self.direction), memory._replace(rise=rise, pitch=pitch)

@@ -5,7 +5,6 @@ from hydrostat.scenarios.catalogue.machine_checks import check_counts, check_dyn
 from hydrostat.scenarios.keys import Key, Scenario
 
 _PLATFORMS = "chains of platforms: robots with [legs]"
-
 _TRACKING_KEYS = (
     Key("controller", "paper", "", "paper: the switching regulator, without limits; continuous: ours, within "
         "limits; decentralised: the same by agents; authors: the code that the paper's authors published, on an arm "
