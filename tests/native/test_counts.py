@@ -12,8 +12,7 @@ from hydrostat.simulation.backend import _step_of
 from hydrostat.simulation.simulate import Run, _first
 
 MOST = {"multiply": 11100, "add": 9600, "divide": 180, "load": 5300, "store": 5450}
-"""Instructions of a step of an octopus that swims and keeps its momentum, some percent above what they were when this was
-written."""
+"""Instructions of a step of an octopus that swims and keeps its momentum, some percent above what they are."""
 KINDS = {"multiply": "fmul", "add": "fadd|fsub", "divide": "fdiv", "load": "load", "store": "store"}
 
 
