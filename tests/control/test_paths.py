@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydrostat.control.paths import PAPER_PATHS, curve_through, distances_to, read_points, smooth_pace
+from hydrostat.control.paths import PAPER_PATHS, curve_through, distances_to, smooth_pace
 from hydrostat.errors import InputError, shown
+from hydrostat.tables import read_points
 
 # --- The paper's paths
 

@@ -13,7 +13,7 @@ from hydrostat.control.feedback import KnownArm
 from hydrostat.control.functions import FunctionController, controller
 from hydrostat.control.leg_motions import even_motion, outside_stroke, poses_by_actuators
 from hydrostat.control.limb_pilot import LimbPilot, PilotMemory, Press, aim_points, tip_force
-from hydrostat.control.paths import PAPER_PATHS, SPIRAL, Curve, curve_through, distances_to, read_points, smooth_pace
+from hydrostat.control.paths import PAPER_PATHS, SPIRAL, Curve, curve_through, distances_to, smooth_pace
 from hydrostat.control.platforms import Platforms, milliseconds_per_tick, tracking_law
 from hydrostat.control.profiles import Profile, minimum_jerk, scurve, trapezoid
 from hydrostat.control.resolved_rate import Law, Obstacle, Posture, clearances
@@ -41,6 +41,7 @@ from hydrostat.control.wire_motion import (
     three_motions,
 )
 from hydrostat.control.wire_sweeps import check_wire_speed, speed_jump, sweep_errors, sweep_motion
+from hydrostat.tables import read_points
 
 __all__ = [
     "MOTIONS",

@@ -7,11 +7,9 @@ from scipy.interpolate import make_interp_spline
 from scipy.spatial import KDTree
 
 from hydrostat.control.profiles import minimum_jerk
-from hydrostat.errors import InputError, shown
-from hydrostat.tables import read_table
+from hydrostat.errors import InputError
 
 _TURN = 2.0 * np.pi
-_FARTHEST = 1e4  # m: beyond it a number is a slip of the pen
 
 Curve = Callable[[np.ndarray], np.ndarray]
 """A function from parameters (m,) from 0 to 1 to points (m, 3) [m]."""
@@ -32,33 +30,6 @@ PAPER_PATHS: dict[str, Curve] = {
 
 SPIRAL = _curve(lambda t: 3 * np.cos(_TURN * t), lambda t: np.sin(_TURN * t), lambda t: 3 + 2 * t)
 """The spiral in the code that the authors published, which their paper does not show."""
-
-
-def read_points(path: str, least: int = 1, columns: tuple[int, ...] = (3,)) -> np.ndarray:
-    """The points of a CSV file with columns x, y, z [m]; a first line of names is allowed.
-
-    **Arguments:** `least`: how many points there must be; `columns`: how many columns there may be, of 2, x and y, and
-    3; all lines must have as many.
-    """
-    words = " or ".join(f"{('two', 'three')[count - 2]} numbers {', '.join('xyz'[:count])}" for count in columns)
-    name, points = f"curve file {shown(path)}", []
-    for number, text, values in read_table(path, name, columns, words):
-        if not all(abs(value) <= _FARTHEST for value in values):  # also where one is not a number
-            raise InputError(
-                f"line {number} of {name} must be {words}, finite and of at most {_FARTHEST:g} m; got {text}"
-            )
-        if points and len(values) != len(points[0]):
-            raise InputError(
-                f"line {number} of {name} must have {len(points[0])} numbers, as the lines before; got {text}"
-            )
-        points.append(values)
-    if len(points) < least:
-        coordinates = " or ".join(", ".join("xyz"[:count]) for count in columns)
-        raise InputError(
-            f"{name} must hold {'points' if least == 1 else f'at least {least} points'} {coordinates}; "
-            f"it holds {len(points)}"
-        )
-    return np.array(points)
 
 
 def curve_through(points: np.ndarray) -> Curve:
