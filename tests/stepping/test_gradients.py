@@ -15,7 +15,7 @@ from hydrostat.mechanics.robot import no_inputs, single_arm
 from hydrostat.mechanics.state import rest_state
 from hydrostat.segments import StrainSegment
 from hydrostat.stepping import SDIRK2
-from hydrostat.stepping.implicit import gmres
+from hydrostat.stepping.implicit import gmres, implicit_root
 
 COUNT, STEPS, DT = 3, 60, 5e-3
 MODES = ("bend_x", "bend_y", "stretch")
@@ -111,6 +111,36 @@ def test_gradient_is_the_derivative_in_every_direction():
         ways = ways_of(name)
         assert np.all(np.isfinite(found))
         assert float(jnp.sum(found * ways[name])) == pytest.approx(float(tip_along(VALUES, ways)[1]), rel=1e-9)
+
+
+@pytest.mark.parametrize("outer", [jax.jacfwd, jax.jacrev])
+@pytest.mark.parametrize("inner", [jax.jacfwd, jax.jacrev])
+def test_second_derivatives_of_roots_in_a_loop(outer, inner):
+    def root(p):
+        """The roots a of a^3 + a = p."""
+        fixed = jax.lax.stop_gradient(p)
+        a = jax.lax.fori_loop(0, 30, lambda _, a: a - (a**3 + a - fixed) / (3.0 * a * a + 1.0), fixed)
+        factors = 3.0 * a * a + 1.0
+        return implicit_root((a, factors), p, lambda a, p: a**3 + a - p, lambda factors, y: y / factors)
+
+    def twice(p):
+        return jax.lax.scan(lambda p, _: (root(p), None), p, None, length=2)[0][0]
+
+    def exact(p):
+        """Value and two derivatives of the root of a root, from those of p = a^3 + a."""
+        value, first, second = p, 1.0, 0.0
+        for _ in range(2):
+            roots = np.roots([1.0, 0.0, 1.0, -value])
+            value = float(roots[np.abs(roots.imag) < 1e-9].real[0])
+            slope = 3.0 * value**2 + 1.0
+            first, second = first / slope, second / slope - 6.0 * value * first**2 / slope**3
+        return value, first, second
+
+    p = jnp.array([0.7])
+    value, first, second = exact(0.7)
+    assert float(twice(p)) == pytest.approx(value, rel=1e-12)
+    assert float(inner(twice)(p)[0]) == pytest.approx(first, rel=1e-11)
+    assert float(outer(inner(twice))(p)[0, 0]) == pytest.approx(second, rel=1e-10)
 
 
 def test_a_linear_system_that_cannot_be_solved_gives_no_number():

@@ -28,15 +28,12 @@ from hydrostat.control.resolved_rate import (
     Obstacle,
     Own,
     Rates,
-    call,
     clearance,
     damping,
     ease,
     limited,
-    local,
-    plates,
     point_rows,
-    tip_rows,
+    tip_task,
 )
 from hydrostat.errors import InputError
 from hydrostat.lie import SE3, small
@@ -75,16 +72,11 @@ def bounded_rates(law: Law, T: SE3, ask: Ask, dt, scale=None) -> Rates:
     if law.legs is None or law.plate_speed is None:
         raise InputError("`bounded_rates` needs a law with the limits of its legs and the speed of its plates")
     scale = ease(law) if scale is None else scale
-    T_world = plates(law, T)
-    own = local(law.segments, law.legs, law.frozen, law.posture, T)
-    A = tip_rows(T_world, law.orient)
-    SA = small.matmul(own.S, jnp.swapaxes(A, -1, -2))
-    gram = jnp.sum(small.matmul(A, SA), 0)
-    drift = jnp.sum(small.matvec(A, own.posture_twist), 0)
-    turns = jnp.sum(own.S[:, 0, 0] + own.S[:, 1, 1] + own.S[:, 2, 2])
+    task = tip_task(law, T)
+    T_world, own, A, gram = task.T_world, task.own, task.A, task.gram
     desired = _not_faster(ask(T_world[-1]), _SPEED_SHARE * law.plate_speed)
-    asked = call(gram, turns, desired, drift, scale, dt)
-    free = asked.share * own.posture_twist + small.matvec(SA, asked.wrench[None])
+    asked = task.asked(desired, scale, dt)
+    free = task.twist(asked)
 
     give = jnp.trace(gram) / (len(gram) * _TIP_WEIGHT) + damping(gram, scale)
     motion = Motion(T, T_world, own, A, asked, desired, 1.0 / give)

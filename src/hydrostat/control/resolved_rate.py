@@ -281,23 +281,49 @@ def tip_rows(T_world: SE3, orient: bool) -> Float[Array, "n m 6"]:
     return jnp.concatenate([jnp.concatenate([R, jnp.zeros_like(R)], -1), rows], -2)
 
 
+class TipTask(NamedTuple):
+    """The task of the tip at a tick: how all segments together can move it."""
+
+    T_world: SE3
+    """Poses of the plates, the base first."""
+    own: Own
+    A: Float[Array, "n m 6"]
+    """The tip's velocity per relative twist."""
+    SA: Float[Array, "n 6 m"]
+    gram: Float[Array, "m m"]
+    """The tip's mobility."""
+
+    def asked(self, desired: Float[Array, " m"], scale, dt) -> Call:
+        """The wrench and the share of the posture that give the tip a desired velocity."""
+        S = self.own.S
+        drift = jnp.sum(small.matvec(self.A, self.own.posture_twist), 0)
+        return call(self.gram, jnp.sum(S[:, 0, 0] + S[:, 1, 1] + S[:, 2, 2]), desired, drift, scale, dt)
+
+    def twist(self, asked: Call) -> Float[Array, "n 6"]:
+        """The relative twists that follow."""
+        return asked.share * self.own.posture_twist + small.matvec(self.SA, asked.wrench[None])
+
+
+def tip_task(law: Law, T: SE3) -> TipTask:
+    """The tip's task in some poses."""
+    T_world = plates(law, T)
+    own = local(law.segments, law.legs, law.frozen, law.posture, T)
+    A = tip_rows(T_world, law.orient)
+    SA = small.matmul(own.S, jnp.swapaxes(A, -1, -2))
+    return TipTask(T_world, own, A, SA, jnp.sum(small.matmul(A, SA), 0))
+
+
 def central_rates(law: Law, T: SE3, ask: Ask, dt, scale=None) -> Rates:
     """The relative twists of all segments for a desired velocity of the tip, computed centrally, each within limits.
 
     **Arguments:** `scale`: what `ease` gives, where it is known already.
     """
     scale = ease(law) if scale is None else scale
-    T_world = plates(law, T)
-    own = local(law.segments, law.legs, law.frozen, law.posture, T)
-    A = tip_rows(T_world, law.orient)
-    SA = small.matmul(own.S, jnp.swapaxes(A, -1, -2))
-    gram = jnp.sum(small.matmul(A, SA), 0)
-    drift = jnp.sum(small.matvec(A, own.posture_twist), 0)
-    turns = jnp.sum(own.S[:, 0, 0] + own.S[:, 1, 1] + own.S[:, 2, 2])
-    asked = call(gram, turns, ask(T_world[-1]), drift, scale, dt)
-    twist = asked.share * own.posture_twist + small.matvec(SA, asked.wrench[None])
+    task = tip_task(law, T)
+    tip = task.T_world[-1]
+    twist = task.twist(task.asked(ask(tip), scale, dt))
     twist = limited(law.segments, law.legs, T, twist, dt)
-    return Rates(twist, T_world[-1], jnp.asarray(True), jnp.asarray(NOTHING_SENT))
+    return Rates(twist, tip, jnp.asarray(True), jnp.asarray(NOTHING_SENT))
 
 
 class Clearance(NamedTuple):

@@ -187,7 +187,6 @@ def contact_with_shapes(
 def _touch(law: ContactLaw, shape: AbstractShape, node: Nodes) -> tuple[NodeSums, Array, Array]:
     """One node against one shape: the sums of its contact, its depth, and the moment about the shape's reference
     point."""
-    # The barrier stops the compiler from computing the distance anew for every number that depends on it.
     surface = shape.distance_and_normal(node.position)
     arm = -node.radius * surface.normal
     point = node.position + arm
