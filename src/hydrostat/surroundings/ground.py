@@ -14,6 +14,7 @@ from hydrostat.surroundings.shapes import finite
 GROUND = ContactLaw(stiffness=80.0, damping=200.0, friction=0.5, slip_speed=0.005, onset=1e-3)
 """The contact law of a soft ground without bounce; all numbers are assumed."""
 _ONSET = 0.3  # of a node's radius
+_STILL = 1e-9  # m/s, below which the secant of the damping is its slope
 _THICK = 0.5  # of the radius of the thickest node, below which contact becomes stiffer
 
 
@@ -33,25 +34,38 @@ _UP = _entries((5, 5, 1.0))
 
 
 class GroundForces(AbstractForces):
-    """The contact of nodes, each a ball of its radius, with a level plane during a step."""
+    """The contact of nodes, each a ball of its radius, with a level plane during a step.
+
+    Elastic pressure follows the depth; damping and friction are linear in the velocity, with the secants of the law at
+    the depth and the velocity that are expected at the end of the step. They only take energy, are the law's own to
+    the first order of the step, and an implicit step finds its root in half the iterations: with the law itself, whose
+    force is a product of depth and velocity, Newton's method jumped to and fro between the two sides of a light tip's
+    touch. While a node is torn off the ground, its pull lasts for one step at most.
+    """
 
     law: ContactLaw
-    """The contact law, with a stiffness and an onset for each node."""
+    """The elastic contact law, with a stiffness and an onset for each node."""
     height: Float[Array, "*arm"]
     """Height of the plane [m]."""
+    damping: Float[Array, "*arm n"]
+    """Normal force per velocity [N s/m]."""
     friction: Float[Array, "*arm n"]
-    """Friction per slip velocity at the pressure that is expected during the step [N s/m], so that it is linear."""
+    """Friction per slip velocity [N s/m]."""
 
     def by_arm(self, arms: int) -> "GroundForces":
         """The ground under each arm's own nodes."""
-        own = shares((self.law.stiffness, self.law.onset, self.friction), arms)
-        return eqx.tree_at(lambda one: (one.law.stiffness, one.law.onset, one.friction), copies(self, arms), own)
+
+        def per_node(one: GroundForces):
+            return one.law.stiffness, one.law.onset, one.damping, one.friction
+
+        return eqx.tree_at(per_node, copies(self, arms), shares(per_node(self), arms))
 
     def forces(self, nodes: Nodes) -> NodeForces:
         """The forces on the nodes, each at its lowest point."""
-        r, g = nodes.radius, self.friction
-        f, k, c = self.law.pressed(self.height + r - nodes.position[:, 2], nodes.velocity[:, 2])
-        force = jnp.concatenate([-g[:, None] * _slip(nodes), f[:, None]], 1)
+        r, c, g = nodes.radius, self.damping, self.friction
+        f, k, _ = self.law.pressed(self.height + r - nodes.position[:, 2], jnp.zeros_like(r))
+        normal = f - c * nodes.velocity[:, 2]
+        force = jnp.concatenate([-g[:, None] * _slip(nodes), normal[:, None]], 1)
         torque = r[:, None] * jnp.stack([force[:, 1], -force[:, 0], jnp.zeros_like(r)], 1)
         sizes = g, g * r, g * r * r, c
         parts = zip(sizes, (_ACROSS, _COUPLING, _SPIN, _UP), strict=True)
@@ -100,5 +114,8 @@ class Ground(AbstractSurroundings):
         law = eqx.tree_at(lambda law: (law.stiffness, law.onset), self.law, (self.law.stiffness * stiffer, onset))
         depth, rise, slip = self.height + ahead.radius - ahead.position[:, 2], ahead.velocity[:, 2], _slip(ahead)
         f, _, _ = law.pressed(depth, rise)
+        elastic, _, slope = law.pressed(depth, jnp.zeros_like(rise))
+        slow = jnp.abs(rise) < _STILL
+        damping = jnp.where(slow, slope, (elastic - f) / jnp.where(slow, 1.0, rise))
         friction = law.friction * f / jnp.sqrt(small.dot(slip, slip) + law.slip_speed**2)
-        return GroundForces(law, self.height, friction)
+        return GroundForces(law, self.height, damping, friction)
