@@ -15,7 +15,8 @@ from hydrostat.native.lowering import Lowering
 from hydrostat.native.machine import Machine, compiled, processor
 from hydrostat.native.order import ordered
 from hydrostat.native.packing import SLACK, Packing
-from hydrostat.native.program import Block, trace
+from hydrostat.native.program import Block, trace, used
+from hydrostat.native.sharing import shared
 from hydrostat.native.values import Mem, kind_of
 
 _PACKINGS = ("parameters", "argument", "brought", "result")
@@ -120,7 +121,7 @@ def lowered(function, parameters, argument, side_by_side=0, stepping=False, fed=
         shape.append(value)
         return jax.tree.leaves(value)
 
-    block = hoisted(trace(flat, parameters, argument))
+    block = hoisted(used(shared(trace(flat, parameters, argument))))
     low = Lowering(Emitter(width), frozenset(scan_lengths(block)), side_by_side)
     count = len(jax.tree.leaves(parameters))
 
