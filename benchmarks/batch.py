@@ -4,7 +4,8 @@ The arm is the octopus arm of 20 segments with its muscles, in water, and dry wi
 machine code robots are lanes of vectors; on one core, and on all. XLA is beside it up to 64 arms. Beside the dry arm is
 a kernel written by hand (`peers/dry_kernel.py`), on the same cores: an arm of the same 60 coordinates without muscles
 and without constant volume, one linearly implicit solve a step where hydrostat makes two implicit stages, each
-iterated. It tells what this hardware can do, and is no competitor.
+iterated. It tells what this hardware can do, and is no competitor. The passive arm is that arm in hydrostat, with the
+kernel's own method: the linearly implicit Euler method on segments of constant strain.
 """
 
 import json
@@ -32,19 +33,28 @@ LANES, ACTIVATION = 8, 0.03
 
 
 def systems(segments: int) -> dict[str, hs.System]:
-    """The arm in water, and dry."""
+    """The arm in water, dry, and dry without muscles."""
     robot = hs.robots.octopus_arm(segments)
-    return {"water": hs.System(robot, [hs.Water()]), "dry": hs.System(robot, gravity=WEIGHT_IN_WATER)}
+    passive = hs.robots.build_robot(RODS["water"].specification(segments, ("bend_x", "bend_y", "stretch")))
+    return {
+        "water": hs.System(robot, [hs.Water()]),
+        "dry": hs.System(robot, gravity=WEIGHT_IN_WATER),
+        "passive": hs.System(passive, gravity=WEIGHT_IN_WATER),
+    }
 
 
 def rate(system: hs.System, count: int, steps: int, backend: str, repetitions: int) -> float:
-    """Steps of one arm a second, of some arms whose muscles are active to various degrees."""
-    relaxed = system.rest().activation
-    pattern = jnp.zeros_like(relaxed).at[:, 0].set(ACTIVATION)
+    """Steps of one arm a second, of some arms whose muscles are active, or that are bent, to various degrees."""
+    muscular = any(arm.muscles is not None for arm in system.robot.each)
+    stepper = None if muscular else hs.LinearImplicitEuler()
+    rest = system.rest()
+    pattern = jnp.zeros_like(rest.activation if muscular else rest.q).at[:, 0].set(ACTIVATION)
 
     def tip(level):
-        control = hs.Control(activation=level * pattern)
-        return hs.rollout(system, control, steps=steps, dt=DT, every=steps, backend=backend).tip[-1]
+        control = hs.Control(activation=level * pattern) if muscular else hs.Control()
+        start = None if muscular else rest._replace(q=level * pattern)
+        options = {"steps": steps, "dt": DT, "every": steps, "stepper": stepper, "backend": backend}
+        return hs.rollout(system, control, start, **options).tip[-1]
 
     levels = jnp.linspace(0.2, 1.0, count)
     batch = jax.jit(jax.vmap(tip))
@@ -80,11 +90,13 @@ def measure(
     found |= {"dt_ms": 1e3 * DT, "steps": steps, "cores": len(os.sched_getaffinity(0))}
     for name, system in systems(segments).items():
         found[f"{name}_native"] = [rate(system, count, steps, "native", repetitions) for count in counts]
-        if xla_counts:
+        if xla_counts and name != "passive":
             found[f"{name}_xla"] = [rate(system, count, steps, "xla", 1) for count in xla_counts]
             pairs = zip(found[f"{name}_native"], found[f"{name}_xla"], strict=False)
             found[f"{name}_native_times_xla"] = [a / b for a, b in pairs]
-    found["dry_kernel"] = [kernel_rate(count, segments, steps, repetitions) for count in counts]
+    found["passive_kernel"] = [kernel_rate(count, segments, steps, repetitions) for count in counts]
+    pairs = zip(found["passive_kernel"], found["passive_native"], strict=True)
+    found["passive_kernel_times_native"] = [a / b for a, b in pairs]
     return found
 
 
@@ -100,7 +112,9 @@ def main() -> None:
     alone = json.loads(done.stdout.splitlines()[-1])
     if alone["cores"] != 1:
         raise RuntimeError(f"one core was asked for; the process has {alone['cores']}")
-    found |= {f"{name}_one_core": alone[name] for name in ("water_native", "dry_native", "dry_kernel")}
+    found |= {
+        f"{name}_one_core": alone[name] for name in ("water_native", "dry_native", "passive_native", "passive_kernel")
+    }
     print(json.dumps(found))
 
 

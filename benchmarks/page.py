@@ -173,12 +173,13 @@ def batch(found: dict[str, Any]) -> list[str]:
     lines += [
         f"Steps of one arm a second, of octopus arms of {found['segments']} segments at {found['dt_ms']:g} ms through "
         f"`jax.vmap(hs.rollout)`; {found['cores']} cores where it says all. The kernel written by hand measures the "
-        "hardware, not a simulator: its arms have as many coordinates but no muscles, no constant volume and one "
-        "linear solve a step, where hydrostat iterates two implicit stages.",
+        "hardware, not a simulator: its arms have as many coordinates but no muscles and no constant volume, and one "
+        "linear solve a step, where hydrostat's default iterates two implicit stages. The passive arm in hydrostat is "
+        "the kernel's arm, by the kernel's method, the linearly implicit Euler method.",
         "",
     ]
     rows = []
-    for name, said in (("water", "in water"), ("dry", "dry")):
+    for name, said in (("water", "in water"), ("dry", "dry"), ("passive", "dry, passive")):
         for key, engine in ENGINES.items():
             values = found.get(f"{name}_{key}")
             if values is not None:

@@ -116,7 +116,7 @@ def test_rods_without_loads_stay_as_sorosim_has_them(bench, tmp_path, monkeypatc
 @pytest.mark.slow
 def test_a_batch_in_small(bench):
     found = bench("batch").measure(counts=(8,), xla_counts=(), segments=1, steps=4, repetitions=1)
-    for name in ("water_native", "dry_native", "dry_kernel"):
+    for name in ("water_native", "dry_native", "passive_native", "passive_kernel"):
         assert len(found[name]) == 1
         assert min(found[name]) > 0.0
 

@@ -1,6 +1,6 @@
 """Equations that compute the same value twice become one.
 
-Physics written as functions that can be read alone computes some things more than once: a radius, a rotation, the forces
+Physics written as functions that can be read alone computes some things more than once: a radius, a rotation, forces
 on a node that both a residual and a momentum need. LLVM finds repeated instructions within registers, but not those
 whose results are in memory.
 """

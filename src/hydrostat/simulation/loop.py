@@ -11,7 +11,7 @@ from hydrostat.control.base import Controller
 from hydrostat.errors import InputError, shown
 from hydrostat.sensing import Sensors, observe
 from hydrostat.stepping.base import AbstractStepper
-from hydrostat.stepping.step import advance
+from hydrostat.stepping.step import advance, first_memory
 from hydrostat.surroundings.base import Place
 from hydrostat.system import Control, State, System
 
@@ -36,6 +36,8 @@ class Carry(NamedTuple):
     """Memory of the controller."""
     sensed: Any
     """Memory of the sensors."""
+    stepping: Any
+    """Memory of the stepper."""
     good: Bool[Array, ""]
     """Whether every step so far has converged."""
     iterations: Int[Array, ""]
@@ -58,23 +60,25 @@ class Row(NamedTuple):
 
 def first_carry(loop: Loop, state: State, dt, memory: Any = None) -> Carry:
     """The carry at the start of a run."""
-    system, controller, sensors, _ = loop
+    system, controller, sensors, stepper = loop
     # Of a run before, both are NumPy arrays.
     state, memory = jax.tree.map(jnp.asarray, (state, memory))
-    observation, sensed, place = _first_sensed(system, sensors, state, dt)
+    observation, sensed, place, stepping = _first_sensed(system, sensors, stepper, state, dt)
     memory = controller.init(observation) if memory is None else memory
     shapes = jax.eval_shape(lambda: decided(controller, state.time, observation, memory)[0])
     control = system.check(jax.tree.map(lambda y: jnp.zeros(y.shape, y.dtype), shapes))
     none = jnp.asarray(0)
-    return Carry(state, place, control, memory, sensed, jnp.asarray(True), none, none, state.time)
+    return Carry(state, place, control, memory, sensed, stepping, jnp.asarray(True), none, none, state.time)
 
 
 @quick_jit
-def _first_sensed(system: System, sensors: Sensors, state: State, dt) -> tuple:
-    """The first observation, the memory of the sensors before it, and the robot's place among its surroundings."""
+def _first_sensed(system: System, sensors: Sensors, stepper: AbstractStepper, state: State, dt) -> tuple:
+    """The first observation, the memory of the sensors before it, the robot's place among its surroundings, and the
+    memory of the stepper."""
     truth = observe(system, state, Control(), dt)
     sensed = sensors.init(system, truth, dt)
-    return sensors(state.time, truth, sensed)[0], sensed, system.place(state)
+    first = sensors(state.time, truth, sensed)[0]
+    return first, sensed, system.place(state), first_memory(system, state, stepper)
 
 
 def decided(controller: Controller, time, observation, memory) -> tuple[Control, Any]:
@@ -98,13 +102,13 @@ def one_step(loop: Loop, carry: Carry, dt) -> Carry:
     truth = observe(system, state, carry.control, dt)
     observation, sensed = sensors(state.time, truth, carry.sensed)
     control, memory = controller(state.time, observation, carry.memory)
-    new = advance(system, state, carry.place, control, dt, stepper)
+    new = advance(system, state, carry.place, control, dt, stepper, carry.stepping)
     # Times are multiples of the step, not sums of it.
     steps = carry.steps + 1
     after = new.state._replace(time=carry.start + steps * dt)
     held = control_at(control, state.time)
     good, count = carry.good & new.converged, carry.iterations + new.iterations
-    return Carry(after, new.place, held, memory, sensed, good, count, steps, carry.start)
+    return Carry(after, new.place, held, memory, sensed, new.memory, good, count, steps, carry.start)
 
 
 def row_of(carry: Carry) -> Row:

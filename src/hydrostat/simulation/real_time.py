@@ -1,6 +1,7 @@
 """Single steps for a control loop: a command in, the state out, with little delay."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import equinox as eqx
 import jax
@@ -10,13 +11,13 @@ from jax.flatten_util import ravel_pytree
 from numpy.typing import ArrayLike
 
 from hydrostat import errors
-from hydrostat.compiling import as_one_function, compiled
+from hydrostat.compiling import as_one_function, compiled, quick_jit
 from hydrostat.errors import DivergedError
 from hydrostat.mechanics.robot import Inputs, Robot, no_inputs
 from hydrostat.mechanics.state import RobotState
 from hydrostat.simulation.backend import native_call
 from hydrostat.stepping.base import AbstractStepper, Stepped, finite
-from hydrostat.stepping.step import advance, default_stepper
+from hydrostat.stepping.step import Advanced, advance, default_stepper, first_memory
 from hydrostat.surroundings.water import Water
 from hydrostat.system import Control, State, System
 
@@ -61,7 +62,8 @@ class RealTime:
         system.check(eqx.tree_at(lambda c: getattr(c, drives), base, like[drives], is_leaf=lambda x: x is None))
         stepper = default_stepper(system) if stepper is None else stepper
         self._first = system.rest() if state is None else state
-        start, to_state = ravel_pytree(self._first)
+        self._memory = quick_jit(partial(_first_memory, stepper, system))
+        start, to_state = ravel_pytree((self._first, self._memory(self._first)))
         leaves, self._structure = jax.tree.flatten(self._first)
         self._shapes = [np.shape(leaf) for leaf in leaves]
         self._ends = np.cumsum([0, *(np.size(leaf) for leaf in leaves)])
@@ -72,8 +74,9 @@ class RealTime:
         def step(plant, argument):
             (system, base, stepper, dt), (flat, command) = plant, argument
             set_to = eqx.tree_at(lambda c: getattr(c, drives), base, to_command(command), is_leaf=lambda x: x is None)
-            state, good, iterations = _step(stepper, system, to_state(flat), set_to, dt)
-            return jnp.concatenate([ravel_pytree(state)[0], jnp.stack([good, iterations]).astype(float)])
+            new = _step(stepper, system, *to_state(flat), set_to, dt)
+            flat = ravel_pytree((new.state, new.memory))[0]
+            return jnp.concatenate([flat, jnp.stack([new.converged, new.iterations]).astype(float)])
 
         plant = (system, base, stepper, jnp.asarray(self.dt))
         found = native_call(backend, step, plant, (start, command), ("real time", drives, self._first), system)
@@ -82,9 +85,11 @@ class RealTime:
 
     def reset(self, state: State | None = None) -> State:
         """Start anew, from a state or from the first one."""
-        flat = np.asarray(ravel_pytree(self._first if state is None else state)[0])
-        if flat.size != self._ends[-1]:
-            raise errors.InputError(f"`state` must have {self._ends[-1]} numbers, as the system's own; got {flat.size}")
+        state = self._first if state is None else state
+        size = ravel_pytree(state)[0].size
+        if size != self._ends[-1]:
+            raise errors.InputError(f"`state` must have {self._ends[-1]} numbers, as the system's own; got {size}")
+        flat = np.asarray(ravel_pytree((state, self._memory(state)))[0])
         self._flat, self.steps, self.iterations = flat, 0, 0
         return self.state
 
@@ -143,17 +148,24 @@ def _drive_of(system: System) -> str:
     return "activation" if any(arm.muscles is not None for arm in system.robot.each) else "torque"
 
 
-def _step(stepper: AbstractStepper, system: System, state: State, control: Control, dt: float):
-    """A step, limb by limb where limbs do not interact: the state, whether it converged, iterations."""
+def _step(stepper: AbstractStepper, system: System, state: State, memory, control: Control, dt: float) -> Advanced:
+    """A step, limb by limb where limbs do not interact."""
     if not _apart(system):
-        new = advance(system, state, system.place(state), control, dt, stepper)
-        return new.state, new.converged, new.iterations
+        return advance(system, state, system.place(state), control, dt, stepper, memory)
     # Nothing of the surroundings evolves: there is water at most.
-    water = system.part(Water)
-    inputs = system.inputs(control, state, state.activation, 1.0, water)
-    new = _limb_by_limb(stepper, system.robot, state.robot, state.time, dt, inputs)
+    inputs = system.inputs(control, state, state.activation, 1.0, system.part(Water))
+    new = _limb_by_limb(stepper, system.robot, state.robot, memory, state.time, dt, inputs)
     moved = state._replace(time=state.time + dt).moved(new.state)
-    return moved, new.converged & finite(new.state), new.iterations
+    return Advanced(moved, None, new.converged & finite(new.state), new.iterations, new.memory)
+
+
+def _first_memory(stepper: AbstractStepper, system: System, state: State):
+    """The memory of the stepper before the first step, for each group of limbs where limbs do not interact."""
+    if not _apart(system):
+        return first_memory(system, state, stepper)
+    inputs = system.inputs(Control(), state, state.activation, 0.0, system.part(Water))
+    groups = _groups_of_limbs(system.robot, state.robot, inputs)
+    return tuple(eqx.filter_vmap(stepper.init)(*alike) for _, alike in groups)
 
 
 def _apart(system: System) -> bool:
@@ -166,24 +178,32 @@ def _apart(system: System) -> bool:
 
 
 def _limb_by_limb(
-    stepper: AbstractStepper, robot: Robot, state: RobotState, time, dt: float, inputs: Inputs
+    stepper: AbstractStepper, robot: Robot, state: RobotState, memories: tuple, time, dt: float, inputs: Inputs
 ) -> Stepped:
     """A step of every limb, those that are alike as a batch."""
-    limbs = [_alone(robot, inputs, i) for i in range(robot.count)]
-    q: list = [None] * len(limbs)
-    v: list = [None] * len(limbs)
-    converged, iterations = jnp.asarray(True), jnp.asarray(0)
-    for alike in _groups(limbs):
-        states = [RobotState(state.q[i], state.v[i], limbs[i][0].T_world_body, jnp.zeros(6)) for i in alike]
-        robots, inputs, states = (
-            _stack(x) for x in ([limbs[i][0] for i in alike], [limbs[i][1] for i in alike], states)
-        )
-        new = _batch(stepper, robots, states, time, dt, inputs)
-        for place, i in enumerate(alike):
+    q: list = [None] * robot.count
+    v: list = [None] * robot.count
+    converged, iterations, after = jnp.asarray(True), jnp.asarray(0), []
+    for (indices, alike), memory in zip(_groups_of_limbs(robot, state, inputs), memories, strict=True):
+        new = _batch(stepper, *alike, memory, time, dt)
+        for place, i in enumerate(indices):
             q[i], v[i] = new.state.q[place], new.state.v[place]
         converged = converged & jnp.all(new.converged)
         iterations = jnp.maximum(iterations, jnp.max(new.iterations))
-    return Stepped(RobotState(tuple(q), tuple(v), state.base_pose, state.base_twist), converged, iterations)
+        after.append(new.memory)
+    moved = RobotState(tuple(q), tuple(v), state.base_pose, state.base_twist)
+    return Stepped(moved, converged, iterations, tuple(after))
+
+
+def _groups_of_limbs(robot: Robot, state: RobotState, inputs: Inputs) -> list[tuple[list[int], tuple]]:
+    """The limbs that are alike: their indices, and robots, states and inputs of each group with a leading axis."""
+    limbs = [_alone(robot, inputs, i) for i in range(robot.count)]
+    found = []
+    for alike in _groups(limbs):
+        states = [RobotState(state.q[i], state.v[i], limbs[i][0].T_world_body, jnp.zeros(6)) for i in alike]
+        each = [limbs[i][0] for i in alike], states, [limbs[i][1] for i in alike]
+        found.append((alike, tuple(_stack(some) for some in each)))
+    return found
 
 
 def _alone(robot: Robot, inputs: Inputs, index: int) -> tuple[Robot, Inputs]:
@@ -213,10 +233,10 @@ def _stack(trees):
     return jax.tree.map(lambda *x: jnp.stack(x) if eqx.is_array(x[0]) else x[0], *trees)
 
 
-def _batch(stepper: AbstractStepper, robots, states, time, dt: float, inputs) -> Stepped:
+def _batch(stepper: AbstractStepper, robots, states, inputs, memory, time, dt: float) -> Stepped:
     """A step of limbs that are alike."""
 
-    def one(robot, state, inputs):
-        return stepper.step(robot, state, time, dt, lambda time, state: inputs)
+    def one(robot, state, inputs, memory):
+        return stepper.step(robot, state, time, dt, lambda time, state: inputs, memory=memory)
 
-    return eqx.filter_vmap(one)(robots, states, inputs)
+    return eqx.filter_vmap(one)(robots, states, inputs, memory)

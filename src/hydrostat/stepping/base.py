@@ -2,7 +2,7 @@
 
 import abc
 from collections.abc import Callable
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
@@ -33,6 +33,8 @@ class Stepped(NamedTuple):
     converged: Bool[Array, ""]
     iterations: Int[Array, ""]
     """Number of iterations of all stages together; 0 for explicit steppers."""
+    memory: Any = None
+    """The stepper's memory for the next step."""
 
 
 InputFunction = Callable[[Float[Array, ""], RobotState], Inputs]
@@ -45,14 +47,30 @@ class AbstractStepper(eqx.Module):
     order: ClassVar[int]
     """Global order of accuracy in the step."""
 
+    def init(self, model: Robot, state: RobotState, inputs: Inputs, *, keep_momentum: bool = False) -> Any:
+        """The stepper's memory before the first step from a state: what the next step needs of the one before.
+
+        None for a stepper that remembers nothing, as here.
+        """
+        del model, state, inputs, keep_momentum
+
     @abc.abstractmethod
     def step(
-        self, model: Robot, state: RobotState, time, dt, inputs: InputFunction, *, keep_momentum: bool = False
+        self,
+        model: Robot,
+        state: RobotState,
+        time,
+        dt,
+        inputs: InputFunction,
+        *,
+        keep_momentum: bool = False,
+        memory: Any = None,
     ) -> Stepped:
         """The state after one step of dt [s].
 
         **Arguments:** `keep_momentum`: whether the twist of a free base is corrected so that momentum changes by the
-        impulse of external forces; see `KeepMomentum`.
+        impulse of external forces; see `KeepMomentum`. `memory`: what `init` or the step before gave; a step can be
+        made without it, in more time.
         """
 
 

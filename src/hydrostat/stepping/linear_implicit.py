@@ -20,8 +20,9 @@ class LinearImplicitEuler(AbstractStepper):
 
     order: ClassVar[int] = 1
 
-    def step(self, model, state, time, dt, inputs, *, keep_momentum: bool = False) -> Stepped:
+    def step(self, model, state, time, dt, inputs, *, keep_momentum: bool = False, memory=None) -> Stepped:
         """The state after one step of dt [s]."""
+        del memory
         x0, v0 = positions(state), velocities(state)
         end_inputs = acting(model, state, time + dt, inputs)
         # Forces where the present velocity leads; velocities themselves change with the operator's help.
@@ -37,5 +38,5 @@ class LinearImplicitEuler(AbstractStepper):
                 "`LinearImplicitEuler` cannot keep the momentum of a robot that touches something; use SDIRK2"
             )
         else:
-            new = kept(model, state, x, v, dt, end_inputs, outer_wrench(model, state, x, v, end_inputs))
+            new, _ = kept(model, state, x, v, dt, end_inputs, outer_wrench(model, state, x, v, end_inputs))
         return Stepped(new, finite(new), jnp.asarray(1))

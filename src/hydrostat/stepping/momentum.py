@@ -13,9 +13,8 @@ The fixed point is the body's position at the begin of the step, from which all 
 not depend on where in the world the robot is.
 """
 
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -38,11 +37,37 @@ class KeepMomentum(AbstractStepper):
     stepper: AbstractStepper
     order: ClassVar[int] = 2
 
-    def step(self, model, state, time, dt, inputs, *, keep_momentum: bool = True) -> Stepped:
+    def init(self, model, state, inputs, *, keep_momentum: bool = True):
+        """The memory of the stepper within."""
+        return self.stepper.init(model, state, inputs, keep_momentum=keep_momentum)
+
+    def step(self, model, state, time, dt, inputs, *, keep_momentum: bool = True, memory=None) -> Stepped:
         """The state after one step of dt [s]."""
         if not model.free_base:
             raise InputError("momentum can be kept only for a robot with a free base; this one's is fixed")
-        return self.stepper.step(model, state, time, dt, inputs, keep_momentum=keep_momentum)
+        return self.stepper.step(model, state, time, dt, inputs, keep_momentum=keep_momentum, memory=memory)
+
+
+class Momentum(NamedTuple):
+    """The momentum of a robot and the wrench of its weight, about the body's position, in world axes."""
+
+    momentum: Float[Array, " 6"]
+    weight: Float[Array, " 6"]
+    """The weight less the buoyancy, and in a current the drift of the water's impulse."""
+
+    def about(self, point: Float[Array, " 3"]) -> "Momentum":
+        """The same about another point, which is counted from this one."""
+
+        def moved(pair):
+            return jnp.concatenate([pair[:3] - small.cross(point, pair[3:]), pair[3:]])
+
+        return Momentum(moved(self.momentum), moved(self.weight))
+
+
+def momentum_of(model: Robot, state: RobotState, inputs: Inputs) -> Momentum:
+    """The momentum of a robot in a state."""
+    own = bulk(model, positions(state), velocities(state), _from_body(state, inputs))
+    return Momentum(own.momentum, own.weight)
 
 
 def outer_wrench(model: Robot, state: RobotState, x: Coordinates, v: Coordinates, inputs: Inputs) -> Float[Array, " 6"]:
@@ -56,30 +81,30 @@ def outer_wrench(model: Robot, state: RobotState, x: Coordinates, v: Coordinates
 
 
 def kept(
-    model: Robot, state: RobotState, x: Coordinates, v: Coordinates, dt, inputs: Inputs, wrench: Float[Array, " 6"]
-) -> RobotState:
-    """The state at the end of a step, as that of `moved`, with its momentum corrected.
+    model: Robot,
+    state: RobotState,
+    x: Coordinates,
+    v: Coordinates,
+    dt,
+    inputs: Inputs,
+    wrench: Float[Array, " 6"],
+    before: Momentum | None = None,
+) -> tuple[RobotState, Momentum]:
+    """The state at the end of a step, as that of `moved`, with its momentum corrected; and that momentum.
 
     **Arguments:** `state`: at the begin; `x`, `v`: coordinates and rates at the end, counted from the begin; `wrench`:
-    mean of `outer_wrench` over the stages.
+    mean of `outer_wrench` over the stages; `before`: the momentum at the begin, where it is known.
     """
     own_inputs = _from_body(state, inputs)
+    before = momentum_of(model, state, inputs) if before is None else before
+    after = bulk(model, x, v, own_inputs)
     # The weight changes as slowly as the robot's shape: the trapezoidal rule has the steppers' order.
-    ends = (positions(state), velocities(state)), (x, v)
-    both = jax.tree.map(lambda *y: jnp.stack(y), *ends)
-    before, after = (jax.tree.map(lambda y, i=i: y[i], _bulks(model, both, own_inputs)) for i in (0, 1))
-    impulse = dt * (wrench + 0.5 * (before.weight + after.weight))
-    momentum_error = before.momentum + impulse - after.momentum
-    twist = small.matvec(small.inverse_positive(after.inertia), momentum_error)
+    momentum = before.momentum + dt * (wrench + 0.5 * (before.weight + after.weight))
+    twist = small.matvec(small.inverse_positive(after.inertia), momentum - after.momentum)
     new = moved(model, state, x, v)
     pose = own_inputs.base_pose @ se3.exp(x.base)
     correction = small.matvec(pose.inverse().adjoint(), twist)
-    return new._replace(base_twist=new.base_twist + correction)
-
-
-def _bulks(model: Robot, both, inputs: Inputs):
-    """The `bulk` of the robot at the begin and at the end, by one function that is compiled once."""
-    return jax.lax.map(lambda each: bulk(model, each[0], each[1], inputs), both)
+    return new._replace(base_twist=new.base_twist + correction), Momentum(momentum, after.weight).about(pose.position)
 
 
 def _from_body(state: RobotState, inputs: Inputs) -> Inputs:

@@ -22,8 +22,9 @@ class Reference(AbstractStepper):
     max_steps: int = eqx.field(default=100_000, static=True)
     order: ClassVar[int] = 8
 
-    def step(self, model, state, time, dt, inputs, *, keep_momentum: bool = False) -> Stepped:
+    def step(self, model, state, time, dt, inputs, *, keep_momentum: bool = False, memory=None) -> Stepped:
         """The state after dt [s]."""
+        del memory
         if keep_momentum:
             raise InputError("`Reference` keeps momentum to its tolerance; it cannot be kept better than that")
 

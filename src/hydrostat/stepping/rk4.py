@@ -21,8 +21,9 @@ class RK4(AbstractStepper):
     reach: ClassVar[float] = 2.78
     """Largest product of step and rate that is stable, whether the rate swings (2.83) or decays (2.785)."""
 
-    def step(self, model, state, time, dt, inputs, *, keep_momentum: bool = False) -> Stepped:
+    def step(self, model, state, time, dt, inputs, *, keep_momentum: bool = False, memory=None) -> Stepped:
         """The state after one step of dt [s]. The four stages are one loop, so that a stage is compiled once."""
+        del memory
         x0, v0 = positions(state), velocities(state)
 
         def stage(carry, of):
@@ -38,7 +39,7 @@ class RK4(AbstractStepper):
         start = (v0, jax.tree.map(jnp.zeros_like, v0), x0, v0, jnp.zeros(6))
         (_, _, x, v, wrench), _ = jax.lax.scan(stage, start, (_SHARES, _WEIGHTS))
         if keep_momentum:
-            new = kept(model, state, x, v, dt, acting(model, state, time + dt, inputs), wrench)
+            new, _ = kept(model, state, x, v, dt, acting(model, state, time + dt, inputs), wrench)
         else:
             new = moved(model, state, x, v)
         return Stepped(new, finite(new), jnp.asarray(0))

@@ -1,17 +1,19 @@
 """The second-order, singly diagonally implicit Runge-Kutta method: the default for stiff arms."""
 
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
 
 from hydrostat.mechanics.dynamics import factor, residual, solve
-from hydrostat.mechanics.motion import like_coordinates
+from hydrostat.mechanics.motion import Coordinates, like_coordinates
 from hydrostat.mechanics.robot import split
 from hydrostat.stepping.base import AbstractStepper, Stepped, acting, combine, moved, positions, velocities
 from hydrostat.stepping.implicit import implicit_root
-from hydrostat.stepping.momentum import kept, outer_wrench
+from hydrostat.stepping.momentum import Momentum, kept, momentum_of, outer_wrench
 
 GAMMA = 1.0 - 0.5**0.5
 """The coefficient gamma that makes the method L-stable: Alexander (1977)."""
@@ -25,12 +27,27 @@ _SLOWEST = 0.3  # ratio of two changes from where the operator is made anew: it 
 _FASTEST = 0.1  # least ratio of two changes that is expected of a stage by the one before, where contact may come
 
 
+class Memory(NamedTuple):
+    """What a step of `SDIRK2` leaves for the next one."""
+
+    first: Coordinates
+    """The accelerations of its first stage."""
+    second: Coordinates
+    """The accelerations at its end."""
+    known: Float[Array, ""]
+    """1 where these accelerations are known, 0 where they are zeros: before the first step, and after a step that had
+    to be made in smaller ones, within which they changed too fast to be extrapolated."""
+    momentum: Momentum | None
+    """The momentum at its end, where that is kept."""
+
+
 class SDIRK2(AbstractStepper):
     """Two stages, each the root of the inverse dynamics R(q^ + c_q a, v^ + c_v a, a) = 0 in the accelerations a.
 
     c_v = gamma h, c_q = c_v^2. The root is found by iterating with the articulated recursion that holds mass and the
     local damping and stiffness of material, wires and surroundings, accelerated after Anderson (1965); geometric
-    stiffness is in R and so in the result, though not in the operator. A step that does not converge is made in
+    stiffness is in R and so in the result, though not in the operator. The iteration starts from accelerations that
+    are extrapolated from the last two stages, unless contact may come and go. A step that does not converge is made in
     smaller ones; `rescue=False` leaves that out, as differentiation in reverse mode needs.
     """
 
@@ -45,31 +62,43 @@ class SDIRK2(AbstractStepper):
     rescue: bool = eqx.field(default=True, static=True)
     order: ClassVar[int] = 2
 
-    def step(self, model, state, time, dt, inputs, *, keep_momentum: bool = False) -> Stepped:
+    def init(self, model, state, inputs, *, keep_momentum: bool = False) -> Memory:
+        """The memory before the first step: accelerations that are not known, and the momentum."""
+        none = like_coordinates(model)
+        return Memory(none, none, jnp.zeros(()), momentum_of(model, state, inputs) if keep_momentum else None)
+
+    def step(self, model, state, time, dt, inputs, *, keep_momentum: bool = False, memory=None) -> Stepped:
         """The state after one step of dt [s]."""
         # A position that is off by e leaves a velocity off by e / c_v; the method's own error of it is O(dt^3). Parts
         # of a step that is halved need no more than the whole.
         tolerance = self.tolerance * jnp.minimum(1.0, (dt / _USUAL) ** 4)
         if not self.rescue:
-            return self._attempt(model, state, time, dt, inputs, tolerance, keep_momentum)
+            return self._attempt(model, state, time, dt, inputs, tolerance, keep_momentum, memory)
 
         # Halve until it converges, then go on with that step: 2^-_HALVINGS is the least.
         def going_on(carry):
-            _, done, part, _ = carry
+            _, _, done, part, _ = carry
             return (done < 1.0) & (part > 0.75 * 0.5**_HALVINGS)
 
         def advance(carry):
-            state, done, part, count = carry
-            new = self._attempt(model, state, time + done * dt, part * dt, inputs, tolerance, keep_momentum)
+            state, memory, done, part, count = carry
+            step = time + done * dt, part * dt
+            new = self._attempt(model, state, *step, inputs, tolerance, keep_momentum, memory)
             good = new.converged
-            state = jax.tree.map(lambda a, b: jnp.where(good, a, b), new.state, state)
-            return state, done + jnp.where(good, part, 0.0), jnp.where(good, part, 0.5 * part), count + new.iterations
+            state, held = jax.tree.map(lambda a, b: jnp.where(good, a, b), (new.state, new.memory), (state, memory))
+            if memory is not None:
+                whole = jax.tree.map(lambda y: jnp.where(good & (part == 1.0), y, 0.0), held[:3])
+                memory = Memory(*whole, held.momentum)
+            done, count = done + jnp.where(good, part, 0.0), count + new.iterations
+            return state, memory, done, jnp.where(good, part, 0.5 * part), count
 
-        start = (state, jnp.asarray(0.0), jnp.asarray(1.0), jnp.asarray(0))
-        new, done, _, count = jax.lax.while_loop(going_on, advance, start)
-        return Stepped(new, done >= 1.0, count)
+        start = (state, memory, jnp.asarray(0.0), jnp.asarray(1.0), jnp.asarray(0))
+        new, memory, done, _, count = jax.lax.while_loop(going_on, advance, start)
+        return Stepped(new, done >= 1.0, count, memory)
 
-    def _attempt(self, model, state, time, dt, inputs, tolerance, keep_momentum: bool) -> Stepped:
+    def _attempt(
+        self, model, state, time, dt, inputs, tolerance, keep_momentum: bool, memory: Memory | None
+    ) -> Stepped:
         """One step without a safety net. The two stages are one loop, so that a stage is compiled once."""
         h, rest = GAMMA * dt, (1.0 - GAMMA) * dt
         x0, v0 = positions(state), velocities(state)
@@ -83,8 +112,16 @@ class SDIRK2(AbstractStepper):
         if not shared:
             factors = jax.tree.map(jnp.zeros_like, factors)
 
-        def stage(carry, at):
-            x_hat, v_hat, guess, theta, factors, converged, count = carry
+        # What has passed since the stage before, over what passed between that one and the one before it.
+        none = like_coordinates(model)
+        smooth = memory is not None and not changing
+        first, second, known = memory[:3] if smooth else (none, none, jnp.zeros(()))
+        ratios = np.array([GAMMA / (1.0 - GAMMA), (1.0 - GAMMA) / GAMMA])
+
+        def stage(carry, of):
+            x_hat, v_hat, last, before, theta, factors, converged, count = carry
+            at, ratio = of
+            guess = combine((1.0 + known * ratio, last), (-known * ratio, before)) if smooth else last
             stage_inputs = acting(model, state, time + at * dt, inputs)
             if not changing and not shared:
                 at_guess = combine((1, x_hat), (h * h, guess)), combine((1, v_hat), (h, guess))
@@ -99,17 +136,24 @@ class SDIRK2(AbstractStepper):
             x_next = combine((1, x0), (rest, v_stage), (h, v_next))
             x_stage = combine((1, x_hat), (h * h, a))
             wrench = outer_wrench(model, state, x_stage, v_stage, stage_inputs) if keep_momentum else jnp.zeros(6)
-            carry = (x_next, v_next, a, theta, factors, converged & good, count + iterations)
+            carry = (x_next, v_next, a, last, theta, factors, converged & good, count + iterations)
             return carry, (x_stage, v_stage, wrench)
 
-        none, unknown = like_coordinates(model), jnp.asarray(_UNKNOWN)
-        start = (x_first, v0, none, unknown, factors, jnp.asarray(True), jnp.asarray(0))
-        (*_, converged, count), (xs, vs, wrenches) = jax.lax.scan(stage, start, jnp.array([GAMMA, 1.0]))
+        start = (x_first, v0, second, first, jnp.asarray(_UNKNOWN), factors, jnp.asarray(True), jnp.asarray(0))
+        stages = np.array([GAMMA, 1.0]), ratios
+        (_, _, second, first, _, _, converged, count), (xs, vs, wrenches) = jax.lax.scan(stage, start, stages)
         x, v = jax.tree.map(lambda y: y[1], (xs, vs))
-        if not keep_momentum:
-            return Stepped(moved(model, state, x, v), converged, count)
-        wrench = (1.0 - GAMMA) * wrenches[0] + GAMMA * wrenches[1]
-        return Stepped(kept(model, state, x, v, dt, stage_inputs, wrench), converged, count)
+        momentum = None
+        if keep_momentum:
+            wrench = (1.0 - GAMMA) * wrenches[0] + GAMMA * wrenches[1]
+            at_begin = None if memory is None else memory.momentum
+            new, momentum = kept(model, state, x, v, dt, stage_inputs, wrench, at_begin)
+        else:
+            new = moved(model, state, x, v)
+        if memory is not None:
+            first, second = jax.lax.stop_gradient((first, second)) if smooth else (none, none)
+            memory = Memory(first, second, jnp.ones(()) if smooth else known, momentum)
+        return Stepped(new, converged, count, memory)
 
     def _stage(self, model, x_hat, v_hat, h, inputs, guess, theta, factors, made, tolerance):
         """The accelerations of a stage, their rate of convergence, whether they have converged, and after how many

@@ -14,6 +14,7 @@ from hydrostat.stepping.base import AbstractStepper, finite
 from hydrostat.stepping.momentum import KeepMomentum
 from hydrostat.stepping.sdirk2 import SDIRK2
 from hydrostat.surroundings.base import Place, Together
+from hydrostat.surroundings.water import Water
 from hydrostat.system import Control, State, System
 
 ControlOrFunction = Control | Callable[[Float[Array, ""]], Control]
@@ -30,6 +31,8 @@ class Advanced(NamedTuple):
     """The robot's place among its surroundings in that state, with which the next step begins."""
     converged: Bool[Array, ""]
     iterations: Int[Array, ""]
+    memory: Any
+    """Memory of the stepper for the next step."""
 
 
 def default_stepper(system: System) -> AbstractStepper:
@@ -63,9 +66,19 @@ def poisoned(state: State, good) -> State:
 
 
 def advance(
-    system: System, state: State, place: Place | None, control: ControlOrFunction, dt, stepper: AbstractStepper
+    system: System,
+    state: State,
+    place: Place | None,
+    control: ControlOrFunction,
+    dt,
+    stepper: AbstractStepper,
+    memory: Any = None,
 ) -> Advanced:
-    """One step, for those who make many: `place` is the robot's place among its surroundings at the begin."""
+    """One step, for those who make many.
+
+    **Arguments:** `place`: the robot's place among its surroundings at the begin; `memory`: of the stepper, from
+    `first_memory` or from the step before.
+    """
     held = control if isinstance(control, Control) else control(state.time)
     after = system.muscles.advance(state.activation, held.activation, dt)
 
@@ -80,7 +93,7 @@ def advance(
     inputs = StepInputs(system, control, state, after, jnp.asarray(dt), Together(tuple(acting)) if acting else None)
 
     # The motion of the robot.
-    new = stepper.step(system.robot, state.robot, state.time, dt, inputs)
+    new = stepper.step(system.robot, state.robot, state.time, dt, inputs, memory=memory)
     moved = state._replace(time=state.time + dt, activation=after).moved(new.state)
 
     # A prescribed body is where it is told to be.
@@ -94,7 +107,13 @@ def advance(
         for i, (part, found) in enumerate(zip(system.surroundings, forces, strict=True)):
             around[i] = part.finish(around[i], found, place_after, environment, dt)
     moved = moved._replace(surroundings=tuple(around))
-    return Advanced(moved, place_after, new.converged & finite(new.state), new.iterations)
+    return Advanced(moved, place_after, new.converged & finite(new.state), new.iterations, new.memory)
+
+
+def first_memory(system: System, state: State, stepper: AbstractStepper) -> Any:
+    """The memory of a stepper before the first step from a state."""
+    inputs = system.inputs(Control(), state, state.activation, 0.0, system.part(Water))
+    return stepper.init(system.robot, state.robot, inputs)
 
 
 class StepInputs(eqx.Module):
