@@ -74,7 +74,8 @@ class RealTime:
         def step(plant, argument):
             (system, base, stepper, dt), (flat, command) = plant, argument
             set_to = eqx.tree_at(lambda c: getattr(c, drives), base, to_command(command), is_leaf=lambda x: x is None)
-            new = _step(stepper, system, *to_state(flat), set_to, dt)
+            state, memory = to_state(flat)
+            new = _step(stepper, system, state, memory, set_to, dt)
             flat = ravel_pytree((new.state, new.memory))[0]
             return jnp.concatenate([flat, jnp.stack([new.converged, new.iterations]).astype(float)])
 
@@ -185,7 +186,8 @@ def _limb_by_limb(
     v: list = [None] * robot.count
     converged, iterations, after = jnp.asarray(True), jnp.asarray(0), []
     for (indices, alike), memory in zip(_groups_of_limbs(robot, state, inputs), memories, strict=True):
-        new = _batch(stepper, *alike, memory, time, dt)
+        robots, states, own_inputs = alike
+        new = _batch(stepper, robots, states, own_inputs, memory, time, dt)
         for place, i in enumerate(indices):
             q[i], v[i] = new.state.q[place], new.state.v[place]
         converged = converged & jnp.all(new.converged)

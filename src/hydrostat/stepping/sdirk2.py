@@ -87,8 +87,9 @@ class SDIRK2(AbstractStepper):
             good = new.converged
             state, held = jax.tree.map(lambda a, b: jnp.where(good, a, b), (new.state, new.memory), (state, memory))
             if memory is not None:
-                whole = jax.tree.map(lambda y: jnp.where(good & (part == 1.0), y, 0.0), held[:3])
-                memory = Memory(*whole, held.momentum)
+                whole = good & (part == 1.0)
+                known = jax.tree.map(lambda y: jnp.where(whole, y, 0.0), held._replace(momentum=None))
+                memory = known._replace(momentum=held.momentum)
             done, count = done + jnp.where(good, part, 0.0), count + new.iterations
             return state, memory, done, jnp.where(good, part, 0.5 * part), count
 
@@ -114,8 +115,10 @@ class SDIRK2(AbstractStepper):
 
         # What has passed since the stage before, over what passed between that one and the one before it.
         none = like_coordinates(model)
+        first, second, known = none, none, jnp.zeros(())
         smooth = memory is not None and not changing
-        first, second, known = memory[:3] if smooth else (none, none, jnp.zeros(()))
+        if memory is not None and smooth:
+            first, second, known, _ = memory
         ratios = np.array([GAMMA / (1.0 - GAMMA), (1.0 - GAMMA) / GAMMA])
 
         def stage(carry, of):
