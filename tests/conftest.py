@@ -41,6 +41,7 @@ from hypothesis import HealthCheck, settings  # noqa: E402
 import hydrostat  # noqa: E402, F401  switches JAX to float64; comes after the hook
 import interpreter  # noqa: E402
 from hydrostat import compiling, executables  # noqa: E402
+from hydrostat.native import function, machine  # noqa: E402
 
 # Keep all that is compiled, however small.
 jax.config.update("jax_compilation_cache_dir", str(Path(__file__).parents[1] / ".cache" / "jax-tests"))
@@ -63,6 +64,9 @@ def pytest_configure(config):
         gc.disable()
         for options in (compiling._OPTIONS, compiling._FAST):
             options["xla_backend_optimization_level"] = 0
+        # The same for machine code of our own, a tenth of LLVM's time; on disk it is told apart from a user's.
+        machine._LEVEL = 0
+        function.processor = lambda: f"{machine.processor()} level 0"
 
 
 @pytest.fixture(autouse=True, scope="module")
