@@ -48,8 +48,8 @@ jax.config.update("jax_compilation_cache_dir", str(Path(__file__).parents[1] / "
 jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
 jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 
-# Bytes, from where a module that ends leaves nothing compiled behind.
-MOST_MEMORY = max(3 * 2**30, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 5)
+# Bytes, from where a module that ends leaves nothing compiled behind: of two workers, a third of the memory each.
+MOST_MEMORY = max(3 * 2**30, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 3)
 
 # The same examples in every run, and no clock: the first one compiles.
 settings.register_profile("hydrostat", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -67,6 +67,11 @@ def pytest_configure(config):
         # The same for machine code of our own, a tenth of LLVM's time; on disk it is told apart from a user's.
         machine._LEVEL = 0
         function.processor = lambda: f"{machine.processor()} level 0"
+
+
+def pytest_sessionfinish(session):
+    """What is left goes with the process: nobody need look through millions of objects for those that are garbage."""
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="module")
