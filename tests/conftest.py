@@ -41,14 +41,15 @@ from hypothesis import HealthCheck, settings  # noqa: E402
 import hydrostat  # noqa: E402, F401  switches JAX to float64; comes after the hook
 import interpreter  # noqa: E402
 from hydrostat import compiling, executables  # noqa: E402
+from hydrostat.native import function, machine  # noqa: E402
 
 # Keep all that is compiled, however small.
 jax.config.update("jax_compilation_cache_dir", str(Path(__file__).parents[1] / ".cache" / "jax-tests"))
 jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
 jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 
-# Bytes, from where a module that ends leaves nothing compiled behind.
-MOST_MEMORY = max(3 * 2**30, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 5)
+# Bytes, from where a module that ends leaves nothing compiled behind: of two workers, a third of the memory each.
+MOST_MEMORY = max(3 * 2**30, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 3)
 
 # The same examples in every run, and no clock: the first one compiles.
 settings.register_profile("hydrostat", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -63,6 +64,14 @@ def pytest_configure(config):
         gc.disable()
         for options in (compiling._OPTIONS, compiling._FAST):
             options["xla_backend_optimization_level"] = 0
+        # The same for machine code of our own, a tenth of LLVM's time; on disk it is told apart from a user's.
+        machine._LEVEL = 0
+        function.processor = lambda: f"{machine.processor()} level 0"
+
+
+def pytest_sessionfinish(session):
+    """What is left goes with the process: nobody need look through millions of objects for those that are garbage."""
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="module")

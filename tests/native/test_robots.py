@@ -1,15 +1,20 @@
 """Machine code of our own steps every kind of robot, in every kind of surroundings, as XLA does."""
 
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import hydrostat as hs
+from hydrostat.robots.build import build_robot
+from hydrostat.robots.specs.squid import squid
 from hydrostat.surroundings.objects import SOFT
 from hydrostat.surroundings.shapes import Sphere
 
-STEPS = 4
+STEPS = 2
+"""The second starts from what the first one left."""
 ROUNDING = 1e-11
 """Of a first step, relative to the largest number of an array: what operations in another order leave."""
 LATER = 1e-8
@@ -36,11 +41,17 @@ def tentacle(**options):
     return hs.robots.load("tentacle", **options)
 
 
+def two_limbs():
+    """A limb of the squid with two segments and one with a single segment, on a body that does not move."""
+    whole = squid()
+    return build_robot(replace(whole, limbs=(whole.limbs[0], whole.limbs[-1])))
+
+
 CASES = {
     "tendons by tension": lambda: (hs.System(tentacle()), lambda s: held(s, "tension", 2.0), 2e-3),
     "six strains": lambda: (hs.System(hs.robots.rod(0.2, 0.005, segments=6)), lambda s: held(s, "torque", 1e-4), 1e-3),
     "finger": lambda: (hs.System(hs.robots.finger()), lambda s: held(s, "torque", 0.01), 1e-3),
-    "unequal limbs": lambda: (hs.System(hs.robots.squid(), SEA), lambda s: held(s, "tension", 0.5), 1e-3),
+    "unequal limbs": lambda: (hs.System(two_limbs(), SEA), lambda s: held(s, "tension", 0.5), 1e-3),
     "unequal limbs on a free body": lambda: (
         hs.System(hs.robots.squid(free=True), [*SEA, hs.ArmContact()]), lambda s: held(s, "tension", 0.5), 1e-3),
     "platforms": lambda: (hs.System(hs.robots.stewart_arm(segments=5)), lambda s: held(s, "torque", 0.01), 1e-3),

@@ -23,7 +23,7 @@ def residual(*args):
     traced.append(1)
     return inner(*args)
 statics.residual = residual
-rest = hs.equilibrium(hs.System(hs.robots.finger()))
+rest = hs.equilibrium(hs.System(hs.robots.rod(0.2, 0.005, segments=1, modes=("bend_y",))))
 print(len(traced), rest.tip.tolist())
 """
 
