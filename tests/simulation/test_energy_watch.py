@@ -54,7 +54,7 @@ def bent(system, size=0.02):
 @pytest.mark.parametrize("share", [0.02, 0.003])
 def test_a_stepper_that_gains_energy_is_found_out(system, share):
     parts = []
-    message = r"the energy grew without a source before [\d.]+ s at dt = 0.002 s, fastest in segment 2: of "
+    message = r"the energy grew without a source before [\d.]+ s at dt = 0.002 s, fastest in segment [12]: of "
     with pytest.raises(DivergedError, match=message):
         simulate(system, None, 6.0, DT, state=bent(system), stepper=Gaining(share), on_rows=parts.append)
     # Before it has become more than some ten or hundred times what it was, and all rows until then are handed out.
@@ -108,7 +108,7 @@ def test_a_step_that_is_too_long_for_the_force_is_named(system, balances):
 def test_a_fall_is_not_named(system, balances):
     """From rest, under a hundred times its weight alone: the energy stays, though the rates grow from nothing."""
     heavy = System(system.robot, gravity=(0.0, 0.0, -981.0))
-    simulate(heavy, None, 0.4, 0.25 * DT, every=4)
+    simulate(heavy, Push(0.0), 0.4, 0.25 * DT, every=4)
     assert balances
     assert all(abs(balance.gain) < 0.01 * balance.size for balance in balances)
     # A row for every step of the piece.

@@ -1,9 +1,10 @@
 """A watch for energy that grows without a source, over the pieces of a simulation.
 
 Drawing up the balance of every step would cost as much as some of its iterations. So the watch looks at the rates of
-rows that are there anyway, and asks for a balance only where they have grown tenfold as an energy would: then the last
-piece is made once more with a row for every step, and over these rows the change of the energy is compared with the
-work of actuators, loads and surroundings less the heat of the material, summed as the stepper sums it.
+rows that are there anyway, and asks for a balance only where they have grown tenfold as an energy would, and beyond
+what a step resolves with ease. Then the last piece is made once more with a row for every step, and over these rows the
+change of the energy is compared with the work of actuators, loads and surroundings less the heat of the material,
+summed as the stepper sums it.
 """
 
 from typing import NamedTuple
@@ -19,6 +20,7 @@ from hydrostat.system import State, System
 
 GROWTH = 10.0
 """Factor by which the mean square of rates must have grown for a balance to be drawn up."""
+_SLOW = 0.03  # rad a step
 _BLOCKS = 8  # of a piece of rows, whose largest rates are compared
 _LONGEST = 4.0  # span of the growth, in pieces, over which the gain of one piece is taken to have gone on
 _SHARE = 0.5  # of the growth that has no source, from which it is named
@@ -60,12 +62,12 @@ def draw_up(rows: Trajectory, stepper: AbstractStepper) -> Balance:
 class EnergyWatch:
     """Watches the rates of a simulation, piece after piece.
 
-    **Arguments:** `seconds`: time that a piece takes [s]. Motions of less than a radian in that time are slow: they do
+    **Arguments:** `dt`: the step [s]. Motions of less than three hundredths of a radian in a step are slow: they do
     not count as growth.
     """
 
-    def __init__(self, system: System, seconds: float):
-        self._robot, self._slow = system.robot, seconds**-2.0
+    def __init__(self, system: System, dt: float):
+        self._robot, self._slow = system.robot, (_SLOW / dt) ** 2
         self._scales = [np.asarray(arm.arm.segments.scale) for arm in system.robot.each]
         self._level, self._since = None, 0.0
 
@@ -92,8 +94,8 @@ class EnergyWatch:
         return arm + 1, int(np.argmax(each[arm])) + 1
 
     def _mean_squares(self, state: State) -> np.ndarray:
-        """The mean over segments of the squared rates, and the body's squared twist (rows,)."""
-        own = np.mean(np.concatenate(self._squares(state), -1), -1)
+        """The mean over the segments of the fastest arm of the squared rates, and the body's squared twist (rows,)."""
+        own = np.max([np.mean(rates, -1) for rates in self._squares(state)], 0)
         return own + np.sum(np.asarray(state.base_twist) ** 2, -1) if self._robot.free_base else own
 
     def _squares(self, state: State) -> list[np.ndarray]:

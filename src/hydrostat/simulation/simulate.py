@@ -56,9 +56,8 @@ def simulate(
     """Simulate a system for some seconds; the first row of the result is the state at the start.
 
     A step that does not converge is made in smaller ones. When that does not help either, `DivergedError` says when and
-    where, and which step would do; what came before it has been handed out and recorded. So it does where motion becomes
-    ten times as energetic and the balance says that actuators, loads and surroundings have not done that work; see
-    `energy_watch`.
+    where, and which step would do; what came before it has been handed out and recorded. So it does where motion
+    becomes ten times as energetic and the balance says that actuators, loads and surroundings have not done that work.
 
     **Arguments:** `controller`: what drives it, or a control that is held; `dt`: the step [s]; `state`: where it
     starts, at rest when not given; `stepper`: as `default_stepper` says when not given; `sensors`: perfect ones when
@@ -178,7 +177,7 @@ class Run:
         done, size = 0, _piece_rows(rows, self.every)
         kind = {"dt": self.dt, "every": self.every, "rows": rows, "time": float(carry.state.time)}
         checkpoint = checkpoints.next_checkpoint(kind)
-        watch = EnergyWatch(self.system, size * self.every * self.dt)
+        watch = EnergyWatch(self.system, self.dt)
         watch.grown(parts[0].state)
         while done < rows:
             count = min(size, rows - done)
