@@ -41,6 +41,13 @@ class Push(Controller):
         return Control(load=jnp.zeros((1, 6)).at[0, 5].set(self.force * (time > 0.5))), memory
 
 
+class Blow(Push):
+    """The same as a function of time, which begins within a step."""
+
+    def __call__(self, time, observation, memory):
+        return lambda time: Push.__call__(self, time, observation, memory)[0], memory
+
+
 @pytest.fixture
 def system(monkeypatch):
     monkeypatch.setattr(simulate_module, "_CHUNK_ROWS", 50)
@@ -93,6 +100,12 @@ def test_energy_with_a_source_is_not_named(system, balances):
     assert balances
     for balance in balances:
         assert abs(balance.gain) < 0.01 * balance.size
+
+
+def test_a_blow_within_a_step_is_not_named(system, monkeypatch):
+    """In pieces of one step: the row of the step in which the force begins holds the control before it."""
+    monkeypatch.setattr(simulate_module, "_CHUNK_ROWS", 1)
+    simulate(system, Blow(20.0), 0.5 + 3 * DT, DT)
 
 
 def test_a_step_that_is_too_long_for_the_force_is_named(system, balances):

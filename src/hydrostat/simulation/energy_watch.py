@@ -9,6 +9,7 @@ summed as the stepper sums it.
 
 from typing import NamedTuple
 
+import jax
 import numpy as np
 
 from hydrostat.mechanics.robot import split
@@ -45,18 +46,29 @@ class Balance(NamedTuple):
 
 
 def draw_up(rows: Trajectory, stepper: AbstractStepper) -> Balance:
-    """The balance over rows that were made by a stepper, one for every step."""
+    """The balance over rows that were made by a stepper, one for every step.
+
+    A control that is a function of time may change within a step, of which rows have its begin. So the work of a step
+    is the larger one of those with its control and with the next; the last step, of which no next is there, is left
+    out.
+    """
     energy, steps = rows.energy(), np.diff(rows.time)
+    control = jax.tree.map(lambda y: np.concatenate([y[1:], y[-1:]]), rows.control)
+    next_control = Trajectory(rows.system, rows.state, control, rows.memory, rows.converged, rows.iterations)
+    work = np.maximum(_work(rows, stepper, steps), _work(next_control, stepper, steps))
+    gain = np.cumsum(np.diff(energy.total) - work)[:-1]
+    size = float(np.max(energy.kinetic) + np.sum(np.abs(work)))
+    return Balance(float(np.max(gain, initial=0.0)), size, float(rows.time[-1] - rows.time[0]))
+
+
+def _work(rows: Trajectory, stepper: AbstractStepper, steps: np.ndarray) -> np.ndarray:
+    """The work on the robot in each step, less the heat of its material [J]."""
     inner = stepper.stepper if isinstance(stepper, KeepMomentum) else stepper
     if isinstance(inner, SDIRK2):
-        work = np.asarray(rows.mean_power())[1:] * steps
-    else:
-        power = np.asarray(rows.power()) - np.asarray(rows.dissipation())
-        power[0] = power[1]  # no step has ended at the first row
-        work = 0.5 * (power[1:] + power[:-1]) * steps
-    gain = np.asarray(energy.total)[1:] - energy.total[0] - np.cumsum(work)
-    size = float(np.max(energy.kinetic) + np.sum(np.abs(work)))
-    return Balance(float(np.max(gain)), size, float(rows.time[-1] - rows.time[0]))
+        return np.asarray(rows.mean_power())[1:] * steps
+    power = np.asarray(rows.power()) - np.asarray(rows.dissipation())
+    power[0] = power[1]  # no step has ended at the first row
+    return 0.5 * (power[1:] + power[:-1]) * steps
 
 
 class EnergyWatch:
