@@ -80,7 +80,7 @@ class Tally:
 
     def __str__(self) -> str:
         names = ("tried", "refused", "ran", "tracebacks", "over 5 s")
-        names += tuple(name for name in ("diverged", "uneven") if self.counts[name])
+        names += tuple(name for name in ("diverged", "uneven", "with rows") if self.counts[name])
         return f"{self.kind:<16} " + "  ".join(f"{name} {self.counts[name]}" for name in names)
 
 

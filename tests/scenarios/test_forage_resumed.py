@@ -9,7 +9,7 @@ import pytest
 from hydrostat.scenarios.progress import Progress
 from hydrostat.scenarios.runner import run_scenario
 
-SETTINGS = {"placements": 2, "distance_m": [0.1, 0.12]}
+SETTINGS = {"placements": 2, "distance_m": [0.2, 0.22]}
 """Two hunts for prey nearby, each whole: it is crawled to, taken and brought to the mouth."""
 INTERRUPTIONS = 10
 
