@@ -1,6 +1,6 @@
 """A watch for energy that grows without a source, over the pieces of a simulation.
 
-Drawing up the balance of every step would cost as much as some of its iterations. So the watch looks at the rates of
+Drawing up the balance of every step would cost as much as some of its iterations. So the watch compares the rates of
 rows that are there anyway, and asks for a balance only where they have grown tenfold as an energy would, and beyond
 what a step resolves with ease. Then the last piece is made once more with a row for every step, and over these rows the
 change of the energy is compared with the work of actuators, loads and surroundings less the heat of the material,
