@@ -16,7 +16,7 @@ help:
 	@echo "make demo    an octopus crawls: a table, a picture, a replay (results/)"
 	@echo "make test    everything a newcomer needs to trust"
 	@echo "make slow    the tests that take long, before a release"
-	@echo "make fuzz    mutated files, settings and results, and killed runs: hours; FUZZ=0.01 a minute or two"
+	@echo "make fuzz    mutated input, extreme, killed and long runs: hours; FUZZ=0.01 some minutes"
 	@echo "make lint    ruff, pyright"
 	@echo "make docs    the documentation site, in site/"
 	@echo "make bench   this machine's speed, side by side with other programs"

@@ -1,6 +1,7 @@
 """Faults of the machine are named as such, in one line, and are not called a bug."""
 
 import errno
+import json
 import os
 import shutil
 import subprocess
@@ -8,6 +9,7 @@ import sys
 
 import pytest
 
+import hydrostat
 from hydrostat import _terminal, kept_files
 from hydrostat.cli import main
 from hydrostat.results import figures
@@ -50,6 +52,16 @@ def small_disk(folder):
 def test_a_full_disk_is_named(tmp_path):
     before = small_disk(tmp_path / "disk")
     one_line(call([*MOVES, "--out", str(tmp_path / "disk" / "out")], before), 3, "No space left")
+
+
+@pytest.mark.slow
+def test_a_file_that_may_not_grow_is_named(tmp_path):
+    """With a limit of 64 KB to every file, as some systems set it."""
+    before = "ulimit -f 64; exec "
+    done = call([*MOVES[:-1], "moves=2000000", "--out", str(tmp_path / "out")], before, executable="/bin/bash")
+    one_line(done, 3, "File too large")
+    # The first chunk is larger: nothing was recorded, and no empty folder is left.
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_fault_in_the_middle_of_a_run_is_named(tmp_path, monkeypatch, capsys):
@@ -95,6 +107,29 @@ def test_a_user_without_a_home_can_run():
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"octopus-crawl" in done.stdout
+
+
+@pytest.mark.slow
+def test_a_user_without_a_home_can_simulate(tmp_path):
+    environment = {name: value for name, value in os.environ.items() if name not in ("HOME", "XDG_CACHE_HOME")}
+    arguments = ["hydrostat", "run", "arm-shorten", "--set", "activations=[0.2]", "--set", "seconds=0.1"]
+    arguments += ["--json", "--no-figures", "--out", str(tmp_path)]
+    program = "import pwd, runpy, sys; pwd.getpwuid = lambda number: {}[number]\n"
+    program += f"sys.argv = {arguments!r}; runpy.run_module('hydrostat._entry', run_name='__main__')"
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert json.loads(done.stdout)["scenario"] == "arm-shorten"
+
+
+@pytest.mark.slow
+def test_a_run_with_a_closed_error_output_does_all_else(tmp_path):
+    done = call([*MOVES, "--out", str(tmp_path)], "exec 2>&-; ")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert json.loads(done.stdout)["metrics"]["moves"] == 20000
+    assert hydrostat.load(tmp_path / "tentacle-repeatability").attrs["complete"]
+    # Closed from the start, and something is wrong.
+    done = call([*MOVES, "--out", "/dev/null/x"], "exec 2>&-; ")
+    assert (done.returncode, done.stdout) == (2, b"")
 
 
 def test_escape_sequences_do_not_reach_the_terminal(capsys):

@@ -1,8 +1,9 @@
 """Fuzzing from the command line: `make fuzz`; `python tests/fuzzing/fuzz.py --scale 0.01` for a minute of it.
 
 Robot files, settings, CSV files and damaged result folders are made by a seeded generator from good ones, and given to
-the program as a user would; runs of scenarios are ended by signals at random moments. Whatever comes out must be a
-result or one line, in time. Figures are printed, and the exit code is 1 where one of them is wrong.
+the program as a user would; materials, steps and currents are taken from far out; runs of scenarios are ended by
+signals at random moments; two runs are a million steps long. Whatever comes out must be a result or one line, in time.
+Figures are printed, and the exit code is 1 where one of them is wrong.
 """
 
 import argparse
@@ -19,25 +20,36 @@ from pathlib import Path
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import mutations
+from endurance import RUNS, endure, wrong_run
+from extremes import extreme_run, extreme_runs
 from kills import kill_runs
 
 from hydrostat import tables
-from hydrostat.errors import InputError
+from hydrostat.errors import DivergedError, InputError
 from hydrostat.results.checking import check_result
 from hydrostat.results.loading import load
 from hydrostat.robots import ROBOTS, find_robot, format_robot, read_tensions
 from hydrostat.robots.file import read_robot
 from hydrostat.scenarios.catalogue import SCENARIOS
 
-COUNTS = {"robot files": 10_000, "settings": 20_000, "CSV files": 2_000, "damaged folders": 500, "kills": 500}
+COUNTS = {
+    "robot files": 10_000,
+    "settings": 20_000,
+    "CSV files": 2_000,
+    "damaged folders": 500,
+    "extreme runs": 500,
+    "kills": 500,
+    "steps of long runs": 1_000_000,
+}
 MOST_SECONDS = 5.0
+MOST_RUN_SECONDS = 60.0  # of the processor, for a simulation that is compiled first
 
 
 class Tally:
     """Counts of what became of the inputs of one kind."""
 
-    def __init__(self, kind: str):
-        self.kind, self.counts, self.slowest = kind, Counter(), 0.0
+    def __init__(self, kind: str, most_seconds: float = MOST_SECONDS):
+        self.kind, self.counts, self.slowest, self._most = kind, Counter(), 0.0, most_seconds
 
     def try_one(self, function, described) -> None:
         """Call a function that must return, or refuse in one line, in time."""
@@ -46,8 +58,8 @@ class Tally:
         try:
             function()
             self.counts["ran"] += 1
-        except (InputError, FileNotFoundError) as error:
-            self.counts["refused"] += 1
+        except (InputError, FileNotFoundError, DivergedError) as error:
+            self.counts["diverged" if isinstance(error, DivergedError) else "refused"] += 1
             self.counts["more than one line"] += "\n" in str(error)
         except Exception:
             self.counts["tracebacks"] += 1
@@ -55,16 +67,20 @@ class Tally:
             traceback.print_exc()
         took = time.process_time() - begin
         self.slowest = max(self.slowest, took)
-        if took > MOST_SECONDS:
+        if took > self._most:
             self.counts["over 5 s"] += 1
             print(f"--- {self.kind}, {took:.1f} s: {described()!r}", file=sys.stderr)
 
     def wrong(self) -> int:
         """The number of inputs that did not end well."""
-        return sum(self.counts[name] for name in ("tracebacks", "more than one line", "over 5 s", "lost", "not heard"))
+        return sum(
+            self.counts[name]
+            for name in ("tracebacks", "more than one line", "over 5 s", "lost", "not heard", "uneven")
+        )
 
     def __str__(self) -> str:
         names = ("tried", "refused", "ran", "tracebacks", "over 5 s")
+        names += tuple(name for name in ("diverged", "uneven", "with rows") if self.counts[name])
         return f"{self.kind:<16} " + "  ".join(f"{name} {self.counts[name]}" for name in names)
 
 
@@ -137,6 +153,26 @@ def damaged_folders(rng: random.Random, count: int, folder: Path) -> Tally:
     return tally
 
 
+def extremes(rng: random.Random, count: int) -> Tally:
+    """Runs with materials, steps, currents and commands from far out, which end well or are named."""
+    tally = Tally("extreme runs", MOST_RUN_SECONDS)
+    for case in extreme_runs(rng, count):
+        tally.try_one(lambda case=case: extreme_run(case), lambda case=case: case)
+    return tally
+
+
+def long_runs(rng: random.Random, count: int) -> Tally:
+    """Runs of many steps: numbers, memory and speed stay."""
+    tally = Tally("long runs")
+    for name in RUNS:
+        found = endure(name, count, rng.randrange(10**6))
+        tally.counts["tried"] += 1
+        tally.counts["ran"] += found["finite"]
+        tally.counts["uneven"] += wrong_run(found)
+        print(f"  {name}: {found}", flush=True)
+    return tally
+
+
 def main() -> int:
     """Fuzz all kinds, and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -153,7 +189,9 @@ def main() -> int:
             "settings": settings,
             "CSV files": lambda rng, count: csv_files(rng, count, folder),
             "damaged folders": lambda rng, count: damaged_folders(rng, count, folder),
+            "extreme runs": extremes,
             "kills": lambda rng, count: kill_runs(rng, count, folder, Tally("kills")),
+            "steps of long runs": long_runs,
         }
         for kind, fuzz in fuzzers.items():
             if options.only and kind not in options.only:

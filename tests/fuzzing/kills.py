@@ -1,5 +1,6 @@
 """Runs of scenarios that are ended at random moments by SIGKILL, SIGTERM and Ctrl-C."""
 
+import json
 import random
 import signal
 import subprocess
@@ -16,12 +17,14 @@ SCENARIOS = {
     "tentacle-repeatability": ("moves=2000000",),
     "arm-shorten": ("activations=[0.2]", "seconds=60"),
     "octopus-stand": ("seconds=60",),
-    "track-ellipse": (),
+    "track-ellipse": ("controller=continuous", "seconds=150"),
     "finger-release": ("tip_masses_g=[20.0]", "seconds=600"),
 }
 """A scenario with a recorder of its own, a single arm, an octopus, one that tracks, and one of several simulations."""
 _SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
-_LONGEST = 25.0  # s until the signal, which is at the end of most of these runs
+_EARLY = 5.0  # s after the start until which half of the signals come: while it imports, loads and compiles
+_LATE = 3.0  # s after the first rows until which the others come
+_LONGEST = 60.0  # s until which first rows are waited for
 
 
 def committed(folder: Path) -> int:
@@ -30,6 +33,14 @@ def committed(folder: Path) -> int:
         found = hydrostat.load(folder)
         return found.sizes[found.attrs["axis"]]
     except (FileNotFoundError, ValueError):
+        return 0
+
+
+def announced(folder: Path) -> int:
+    """The number of rows that a recorder says to be on disk; cheap enough to be asked often."""
+    try:
+        return json.loads((folder / "committed.json").read_text())["rows"]
+    except (OSError, ValueError, KeyError):
         return 0
 
 
@@ -58,12 +69,18 @@ def _kill_one(rng: random.Random, name: str, number: signal.Signals, out: Path, 
         str(out),
     ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    delay, begin, seen = rng.uniform(0.3, _LONGEST), time.monotonic(), []
+    begin, seen = time.monotonic(), []
+    end = begin + (rng.uniform(0.3, _EARLY) if rng.random() < 0.5 else _LONGEST)
+    late = end == begin + _LONGEST
+    after = rng.uniform(0.0, _LATE)
     try:
-        while time.monotonic() < begin + delay and process.poll() is None:
-            seen.append((time.monotonic(), committed(out / name)))
-            time.sleep(0.1)
+        while time.monotonic() < end and process.poll() is None:
+            seen.append((time.monotonic(), announced(out / name)))
+            if late and seen[-1][1]:
+                late, end = False, time.monotonic() + after
+            time.sleep(0.05)
         sent = time.monotonic()
+        delay = sent - begin
         ended = process.poll() is not None
         process.send_signal(number)
         _, err = process.communicate(timeout=60)
@@ -73,6 +90,7 @@ def _kill_one(rng: random.Random, name: str, number: signal.Signals, out: Path, 
         process.communicate()
     tally.counts["tried"] += 1
     tally.counts["ran"] += ended
+    tally.counts["with rows"] += bool(seen and seen[-1][1])
     tally.slowest = max(tally.slowest, took)
     tally.counts["over 5 s"] += took > 5.0
     wanted = 0 if ended else -number if number == signal.SIGKILL else 128 + number

@@ -96,6 +96,10 @@ def test_points_along_the_rod():
     chords = np.hypot(np.diff(x), np.diff(z))
     turn = np.diff(angle)
     assert chords == pytest.approx(0.01 * (1 - turn**2 / 24), rel=1e-7)
+    # A place twice, as the ends of a chain that is filled up with segments beyond the tip.
+    twice = rod.at(np.array([0.0, 0.3, 0.3, rod.rod[-1].end, rod.rod[-1].end]))
+    assert twice[1:3] == pytest.approx(rod.at(np.array([0.3]))[[0, 0]])
+    assert twice[3:] == pytest.approx(np.stack([rod.tip] * 2))
 
 
 @pytest.mark.parametrize("grams", [300.0, 1000.0, 10_000.0])

@@ -21,12 +21,13 @@ SHARED = {
     "hydrostat.scenarios.octopus": None,
     "hydrostat.scenarios.octopus_figures": None,
     "hydrostat.scenarios.own_targets": None,
+    "hydrostat.scenarios.recorded_tracking": None,
     "hydrostat.scenarios.squid_reach_plan": None,
     "hydrostat.scenarios.track_authors": None,
 }
 """What scenarios may take from their own package: how a run is told what to do, the set-up that a family shares, and
 metrics and figures in files of their own; None for all names that do not begin with an underscore."""
-MACHINERY = {"__init__", "base", "keys", "own_targets", "progress", "resuming", "runner", "work"}
+MACHINERY = {"__init__", "base", "keys", "own_targets", "progress", "recorded_tracking", "resuming", "runner", "work"}
 """Files that run scenarios and are none themselves: they must be short, and may import what they need; so may those of
 the catalogue, which are read before JAX is imported."""
 FILES = sorted(FOLDER.rglob("*.py"))

@@ -12,10 +12,12 @@ the drawn arm. In that code, as in the paper's equation 4, legs also coincide in
 three of its six freedoms; with the pairs of an octahedron it moves in all.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from hydrostat.control.tip_goals import CHUNK
 from hydrostat.errors import choice, number, whole
 
 TAPER = 0.95
@@ -95,10 +97,16 @@ class AuthorsTracker:
         circle = np.stack([np.cos(azimuths), np.sin(azimuths), np.zeros_like(azimuths)], -1)
         self.joints = self.radii[:, None, None] * circle
 
-    def run(self, targets: np.ndarray, seconds: float) -> AuthorsRun:
+    def run(
+        self,
+        targets: np.ndarray,
+        seconds: float,
+        on_rows: Callable[[np.ndarray, np.ndarray, np.ndarray], None] | None = None,
+    ) -> AuthorsRun:
         """Head for one target after another until all are reached or the time is over.
 
-        **Arguments:** `targets` (m, 3) [m]; their orientation is that of the start; `seconds` [s].
+        **Arguments:** `targets` (m, 3) [m]; their orientation is that of the start; `seconds` [s]; `on_rows`: gets
+        positions, rotations and indices of targets of some rows as they come.
         """
         count, most = self.segments + 1, max(round(seconds / self.dt), 1)
         P = np.arange(count)[:, None] * np.array([0.0, 0.0, LENGTH / self.segments])
@@ -118,6 +126,10 @@ class AuthorsTracker:
                 break
             P, R = self._step(P, R, error)
             rows.append((P, R, _rms(_pose(P, R) - goals[index]), index))
+            if on_rows is not None and len(rows) % CHUNK == 0:
+                _hand_out(rows[-CHUNK:], on_rows)
+        if on_rows is not None and len(rows) % CHUNK:
+            _hand_out(rows[-(len(rows) % CHUNK) :], on_rows)
         positions, rotations, rms, headed_for = map(np.array, zip(*rows, strict=True))
         times, ends = self.dt * np.arange(len(rows)), np.array(arrivals, int)
         arm = times, positions, rotations, self.radii, self.joints
@@ -143,6 +155,14 @@ class AuthorsTracker:
             turned = turned @ _rotation(angles)
             R[i] = turned @ R[i]
         return P, R
+
+
+def _hand_out(rows: list[tuple], on_rows: Callable[[np.ndarray, np.ndarray, np.ndarray], None]) -> None:
+    """Hand out those of some rows that are finite."""
+    P, R, _, headed_for = map(np.array, zip(*rows, strict=True))
+    good = np.logical_and.accumulate(np.isfinite(P).all((1, 2)))
+    if good.any():
+        on_rows(P[good], R[good], headed_for[good])
 
 
 def _inverse(J: np.ndarray) -> np.ndarray:

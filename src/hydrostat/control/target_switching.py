@@ -9,11 +9,9 @@ import numpy as np
 
 from hydrostat.control.platforms import Platforms, milliseconds_per_tick
 from hydrostat.control.resolved_rate import Law
-from hydrostat.control.tip_goals import check_gain, check_ticks
+from hydrostat.control.tip_goals import CHUNK, Piece, check_gain, check_ticks, made
 from hydrostat.control.tracking import switch
 from hydrostat.lie import SE3
-
-_CHUNK = 500  # ticks between two checks whether all targets are reached
 
 
 class TargetRun(NamedTuple):
@@ -52,35 +50,50 @@ class TargetTracker:
 
     def milliseconds_per_tick(self) -> float:
         """The cost of one control tick [ms]."""
-        return milliseconds_per_tick(lambda: self._ticks(self.arm.rest, 0), _CHUNK)
+        return milliseconds_per_tick(lambda: self._ticks(self.arm.rest, 0), CHUNK)
 
-    def run(self, seconds: float, on_progress: Callable[[float], None] | None = None) -> TargetRun:
+    def run(
+        self,
+        seconds: float,
+        on_progress: Callable[[float], None] | None = None,
+        on_rows: Callable[[SE3, np.ndarray], None] | None = None,
+        piece: Piece = made,
+    ) -> TargetRun:
         """Head for one target after another until all are reached or the time is over [s].
 
-        **Arguments:** `on_progress`: gets the share that is done.
+        **Arguments:** `on_progress`: gets the share that is done; `on_rows`: gets the relative poses of some rows as
+        they come, and their targets; `piece`: where such pieces come from, when a motion before is continued.
         """
         check_ticks(seconds, self.dt)
         count, most = len(self.targets), max(round(seconds / self.dt), 1)
-        parts, T, index = [], self.arm.rest, jnp.asarray(0)
-        while (int(index) < count and len(parts) * _CHUNK < most) or not parts:
-            (T, index), rows = self._ticks(T, index)
-            parts.append(rows)
+        parts, T, index, ticks, last = [], self.arm.rest, jnp.asarray(0), 0, 0
+        while (int(index) < count and ticks < most) or not parts:
+            (T, index), (rows, switched) = piece(lambda T=T, index=index: self._ticks(T, index))
+            # The run is over at the begin of the tick that finds the last target reached.
+            heading = np.append(np.asarray(switched.target), int(index))
+            new = int(np.argmax(heading[1:] >= count)) + 1 if int(index) >= count else CHUNK
+            new = min(new, most - ticks)
+            part = (rows.T[:new], np.asarray(rows.twist)[:new], heading[:new])
+            parts.append(part)
+            if on_rows is not None:
+                on_rows(part[0], self._headed_for(part[2]))
+            ticks, last = ticks + new, heading[new]
             if not np.all(np.isfinite(np.asarray(T.position))):
                 break
             if on_progress is not None:
-                on_progress(max(int(index) / count, min(len(parts) * _CHUNK / most, 1.0)))
-        rows, switched = jax.tree.map(lambda *y: np.concatenate(y), *parts)
-        heading = np.concatenate([switched.target, [int(index)]])
-        # The run is over at the begin of the tick that finds the last target reached.
-        over = int(index) >= count
-        ticks = min(int(np.argmax(heading[1:] >= count)) + 1 if over else len(rows.twist), most)
+                on_progress(max(int(index) / count, min(ticks / most, 1.0)))
+        T_rows, twist, heading = jax.tree.map(lambda *y: np.concatenate(y), *parts)
         return TargetRun(
             self.dt * np.arange(ticks),
-            SE3(*(jnp.asarray(y[:ticks]) for y in (rows.T.rotation, rows.T.position))),
-            rows.twist[:ticks],
-            self.targets[np.minimum(heading[:ticks], count - 1)],
-            np.repeat(np.arange(ticks), np.diff(heading[: ticks + 1])),
+            jax.tree.map(jnp.asarray, T_rows),
+            twist,
+            self._headed_for(heading),
+            np.repeat(np.arange(ticks), np.diff(heading, append=last)),
         )
+
+    def _headed_for(self, heading: np.ndarray) -> np.ndarray:
+        """The target of every tick (ticks, 3) [m], from its index."""
+        return self.targets[np.minimum(heading, len(self.targets) - 1)]
 
     def notes(self, arrived: int, seconds: float, tip: np.ndarray) -> list[str]:
         """Sentences about targets that lie too close to each other, and about the first that was not reached.
@@ -101,4 +114,4 @@ class TargetTracker:
 
     def _ticks(self, T: SE3, index):
         targets = jnp.asarray(self.targets)
-        return switch(self._law, T, targets, index, self.radius, self.gain, self.dt, _CHUNK)
+        return switch(self._law, T, targets, index, self.radius, self.gain, self.dt, CHUNK)

@@ -15,7 +15,15 @@ from hydrostat.errors import InputError, choice
 from hydrostat.lie import SE3, so3
 
 _MOST_TICKS = 100_000
-_CHUNK = 500  # ticks that are compiled as one program
+CHUNK = 100
+"""Ticks that are compiled as one program, and handed out together: fewer than a second's."""
+Piece = Callable[[Callable[[], tuple]], tuple]
+"""Makes a piece of a motion by a function that returns the arm after it and its rows, or has it from elsewhere."""
+
+
+def made(make: Callable[[], tuple]) -> tuple:
+    """A piece that is made."""
+    return make()
 
 
 @dataclass(frozen=True)
@@ -59,19 +67,25 @@ class TipGoals:
         decentralised: bool = False,
         on_progress: Callable[[float], None] | None = None,
         start: SE3 | None = None,
+        on_rows: Callable[[SE3, np.ndarray], None] | None = None,
+        piece: Piece = made,
     ) -> Tracked:
         """The motion of the arm that follows the goals, one row for each.
 
         **Arguments:** `gain`: decay of errors [1/s]; `decentralised`: whether the law is that of agents, one for each
         segment; `on_progress`: gets the share that is done; `start`: relative poses of the plates at the start,
-        at rest when not given.
+        at rest when not given; `on_rows`: gets the relative poses of some rows as they come, and the places of the tip
+        that were asked for; `piece`: where such pieces come from, when a motion before is continued.
         """
         parts, T, count = [], self.arm.rest if start is None else start, len(self.times)
-        for begin in range(0, count, _CHUNK):
-            T, rows = self._ticks(law, T, begin, gain, decentralised)
+        for begin in range(0, count, CHUNK):
+            T, rows = piece(lambda T=T, begin=begin: self._ticks(law, T, begin, gain, decentralised))
             parts.append(rows)
+            if on_rows is not None:
+                some = slice(0, min(CHUNK, count - begin))
+                on_rows(rows.T[some], self.positions[begin : begin + CHUNK])
             if on_progress is not None:
-                on_progress(min((begin + _CHUNK) / count, 1.0))
+                on_progress(min((begin + CHUNK) / count, 1.0))
         return jax.tree.map(lambda *y: jnp.concatenate(y)[:count], *parts)
 
     def compile(self, law: Law, gain: float, decentralised: bool = False) -> None:
@@ -81,7 +95,7 @@ class TipGoals:
     def _ticks(self, law: Law, T: SE3, begin: int, gain: float, decentralised: bool):
         """Some ticks from one on; beyond the last goal the arm stays there."""
         check_gain("tracking_gain", gain, self.dt, 1.0)
-        index = np.minimum(np.arange(begin, begin + _CHUNK), len(self.times) - 1)
+        index = np.minimum(np.arange(begin, begin + CHUNK), len(self.times) - 1)
         poses, forward = self.poses[index], jnp.asarray(self.forward[index])
         return jax.block_until_ready(follow(law, T, poses, forward, gain, self.dt, decentralised))
 

@@ -28,13 +28,14 @@ if TYPE_CHECKING:
         platform_figures,
         rows,
     )
-    from hydrostat.results.authors_rows import authors_tracking
+    from hydrostat.results.authors_rows import authors_legs, authors_tracking
     from hydrostat.results.configurations import along_bends, along_configurations, replay_with_tendons, tendon_lines
     from hydrostat.results.contacts import BallContact, ShapeContact, ball_contact, shape_contacts
     from hydrostat.results.deliveries import Delivery, gaps_to_arms
     from hydrostat.results.digest import BALANCE, Digest
     from hydrostat.results.equilibria import load_path, mode_swing
     from hydrostat.results.obstacle_rows import ObstacleContact, contact_fractions, obstacle_contact
+    from hydrostat.results.platform_recorder import PlatformRecorder
     from hydrostat.results.platform_rows import PlatformMotion, platform_motion
     from hydrostat.results.replaying import body_tubes, replay_scene
     from hydrostat.results.scene import per_arm
@@ -52,6 +53,7 @@ __all__ = [
     "Digest",
     "ObstacleContact",
     "PlatformMotion",
+    "PlatformRecorder",
     "Recorder",
     "ShapeContact",
     "TipTracking",
@@ -62,6 +64,7 @@ __all__ = [
     "along_bends",
     "along_configurations",
     "analysis",
+    "authors_legs",
     "authors_tracking",
     "ball_contact",
     "bend_wave",
@@ -111,6 +114,7 @@ _LATER = {
     "Digest": "digest",
     "ObstacleContact": "obstacle_rows",
     "PlatformMotion": "platform_rows",
+    "PlatformRecorder": "platform_recorder",
     "BallContact": "contacts",
     "ShapeContact": "contacts",
     "TipTracking": "tip_tracking",
@@ -118,6 +122,7 @@ _LATER = {
     "TrajectoryRecorder": "trajectory_recorder",
     "along_bends": "configurations",
     "along_configurations": "configurations",
+    "authors_legs": "authors_rows",
     "authors_tracking": "authors_rows",
     "bend_wave": "travelling_bend",
     "body_tubes": "replaying",

@@ -14,6 +14,19 @@ from hydrostat.results.tip_tracking import TipTracking
 from hydrostat.segments import StewartSegment
 
 
+def authors_legs(radii, joints, P: np.ndarray, R: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Lengths of the legs (rows, n, 6), radii of the rings (rows, n, 2) and ends of the legs (rows, n, 2, 6, 3) [m].
+
+    **Arguments:** `radii`, `joints`: of the discs, as the tracker has them; `P`, `R`: their positions (rows, n + 1, 3)
+    and rotations.
+    """
+    places = np.einsum("tnij,nkj->tnki", R, joints) + P[:, :, None]
+    ends = np.stack([places[:, :-1], places[:, 1:]], 2)
+    legs = np.linalg.norm(ends[:, :, 1] - ends[:, :, 0], axis=-1)
+    rings = np.broadcast_to(np.stack([radii[:-1], radii[1:]], -1), (len(legs), len(radii) - 1, 2))
+    return legs, rings, ends
+
+
 def authors_motion(arm: Platforms, found: AuthorsRun) -> PlatformMotion:
     """The authors' discs as a motion of platforms, with legs from joint to joint of the discs.
 
@@ -22,10 +35,7 @@ def authors_motion(arm: Platforms, found: AuthorsRun) -> PlatformMotion:
     if not np.all(np.isfinite(found.positions)):
         row = int(np.argmin(np.isfinite(found.positions).all((1, 2))))
         raise DivergedError(f"the authors' tracker diverged after {found.times[row]:.4g} s")
-    joints = np.einsum("tnij,nkj->tnki", found.rotations, found.joints) + found.positions[:, :, None]
-    ends = np.stack([joints[:, :-1], joints[:, 1:]], 2)
-    legs = np.linalg.norm(ends[:, :, 1] - ends[:, :, 0], axis=-1)
-    rings = np.broadcast_to(np.stack([found.radii[:-1], found.radii[1:]], -1), (len(legs), len(found.radii) - 1, 2))
+    legs, rings, ends = authors_legs(found.radii, found.joints, found.positions, found.rotations)
     # Volumes of the bodies between discs, by the relative poses.
     R = found.rotations[:, :-1]
     moves = np.einsum("tnji,tnj->tni", R, np.diff(found.positions, axis=1))
@@ -40,7 +50,9 @@ def authors_motion(arm: Platforms, found: AuthorsRun) -> PlatformMotion:
         "leg_ratio_max": float((legs / legs[0]).max()),
         "plate_speed_max_m_s": float(np.max(ways / steps, initial=0.0)),
     }
-    rates = np.gradient(legs, found.times, axis=0) if len(legs) > 1 else np.zeros_like(legs)
+    # Changes of the lengths until the next row, as far as there is one.
+    rates = np.diff(legs, axis=0) / steps[..., None]
+    rates = np.concatenate([rates, rates[-1:]]) if len(rates) else np.zeros_like(legs)
     parts = found.times, legs, rates, rings, found.positions, found.rotations, ends
     return PlatformMotion(arm, *parts, metrics, [])
 

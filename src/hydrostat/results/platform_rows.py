@@ -1,7 +1,7 @@
 """Motions of chains of platforms: lengths and rates of legs, rings, volume, and what is wrong with poses."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -16,7 +16,7 @@ from hydrostat.segments import StewartSegment
 from hydrostat.segments.stewart import faults
 from hydrostat.surroundings.crossings import crossings
 
-_PADDING = 500  # rows: numbers of rows are filled up to multiples of it, which are compiled
+_PIECE = 100  # rows that are computed together: numbers of rows are filled up to multiples of it
 _CHECKED = 100  # moments at which an arm is checked for crossings of itself, at most
 
 
@@ -54,17 +54,55 @@ class PlatformMotion:
         """Radii of the plates (rows, n + 1) [m]."""
         return np.concatenate([self.rings[:, :1, 0], self.rings[:, :, 1]], 1)
 
-    def columns(self, goal: np.ndarray) -> dict[str, tuple]:
-        """The motion as columns for `record_arrays`, with the places (rows, 3) that the tip is to be at [m]."""
-        return {
-            "tip": (self.tip, ("axis",), "m", "tip in the world"),
-            "tip_wanted": (goal, ("axis",), "m", "where it is to be"),
-            "plate_position": (self.positions, ("plate", "axis"), "m", "centres of the plates in the world"),
-            "plate_rotation": (self.rotations, ("plate", "row", "column"), "1", "their rotations in the world"),
-            "leg_length": (self.legs, ("segment", "leg"), "m", "lengths of the legs"),
-            "leg_rate": (self.rates, ("segment", "leg"), "m/s", "rates of the legs"),
-            "ring": (self.rings, ("segment", "end"), "m", "radii of the lower and the upper ring"),
-        }
+
+class PlatformRows(NamedTuple):
+    """Quantities of a chain of platforms in each of some poses, with the row as leading axis."""
+
+    legs: np.ndarray
+    """Lengths of the legs (rows, n, 6) [m]."""
+    rates: np.ndarray
+    """Rates of the legs (rows, n, 6) [m/s]."""
+    rings: np.ndarray
+    """Radii of the lower and the upper rings (rows, n, 2) [m]."""
+    volume: np.ndarray
+    """Relative change of the volume of each segment (rows, n)."""
+    angle: np.ndarray
+    """Rotation of each segment (rows, n) [rad]."""
+    plates: SE3
+    """Poses of the plates in the world (rows, n + 1)."""
+    joints: np.ndarray
+    """Lower and upper ends of the legs in the world (rows, n, 2, 6, 3) [m]."""
+    faults: Any
+    """Conditioning, and which segments are folded or singular (rows, n)."""
+
+
+def platform_rows(arm: Platforms, T: SE3, twist=None) -> PlatformRows:
+    """The quantities of a chain of platforms in some poses.
+
+    **Arguments:** `T`: relative poses (rows, n); `twist`: relative twists (rows, n, 6), zero when not given.
+    """
+    T = jax.tree.map(jnp.asarray, T)
+    count = len(T.position)
+    twist = jnp.zeros((count, arm.count, 6)) if twist is None else jnp.asarray(twist)
+    parts = []
+    for begin in range(0, count, _PIECE):
+        some = np.minimum(np.arange(begin, begin + _PIECE), count - 1)
+        parts.append(jax.tree.map(np.asarray, _rows(arm.segments, arm.base, T[some], twist[some])))
+    return PlatformRows(*jax.tree.map(lambda *y: np.concatenate(y)[:count], *parts))
+
+
+def first_diverged(T: SE3, twist=None) -> tuple[int, int] | None:
+    """The first row, and its first segment, that is not a number; None where all are."""
+    parts = [np.asarray(T.position)] + ([] if twist is None else [np.asarray(twist)])
+    bad = np.argwhere(~np.isfinite(np.concatenate(parts, -1)).all(-1))
+    return (int(bad[0, 0]), int(bad[0, 1])) if len(bad) else None
+
+
+def diverged(time: float, segment: int) -> DivergedError:
+    """The error of a tracking that diverged after some seconds in a segment, counted from 0."""
+    return DivergedError(
+        f"the tracking diverged after {time:.4g} s in segment {segment + 1}; a smaller tick or a lower gain may help"
+    )
 
 
 @quick_jit
@@ -99,18 +137,12 @@ def platform_motion(
     the limits of the legs were in force; `dt`: of rows that are ticks [s]: rates of legs are then the changes of their
     lengths within each tick.
     """
-    twist = np.asarray(twist)
-    finite = np.isfinite(np.concatenate([np.asarray(T.position), twist], -1)).all(-1)
-    if not finite.all():
-        row, segment = np.argwhere(~finite)[0]
-        raise DivergedError(
-            f"the tracking diverged after {times[row]:.4g} s in segment {segment + 1}; a smaller tick or a lower gain "
-            f"may help"
-        )
+    found = first_diverged(T, twist)
+    if found is not None:
+        raise diverged(times[found[0]], found[1])
     count = len(times)
-    padded = np.minimum(np.arange(-(-count // _PADDING) * _PADDING), count - 1)
-    out = _rows(arm.segments, arm.base, T[padded], jnp.asarray(twist)[padded])
-    legs, rates, rings, volume, angle, plates, joints, found = jax.tree.map(lambda y: np.array(y[:count]), out)
+    legs, rates, rings, volume, angle, plates, joints, found = platform_rows(arm, T, twist)
+    positions, rotations = np.asarray(plates.position), np.asarray(plates.rotation)
     if dt is not None and count > 1:
         rates[:-1] = np.diff(legs, axis=0) / dt
         rates[-1] = rates[-2]
@@ -123,13 +155,13 @@ def platform_motion(
         "leg_ratio_max": float((legs / rest).max()),
         "stroke_used_max_m": float(np.max(np.abs(legs - rest))),
         "rate_used_max_m_s": float(np.max(np.abs(rates))),
-        "plate_speed_max_m_s": _fastest_plate(plates.position, times),
+        "plate_speed_max_m_s": _fastest_plate(positions, times),
         "conditioning_min": float(np.min(found.conditioning)),
         "folded_segments": int(found.folded.any(0).sum()),
         "crosses_itself": crossing is not None,
     }
     notes = [*_fault_notes(found, times), *_crossing_notes(crossing), *_stroke_notes(arm, legs, limited)]
-    return PlatformMotion(arm, times, legs, rates, rings, plates.position, plates.rotation, joints, metrics, notes)
+    return PlatformMotion(arm, times, legs, rates, rings, positions, rotations, joints, metrics, notes)
 
 
 def _fastest_plate(positions: np.ndarray, times: np.ndarray) -> float:

@@ -80,21 +80,22 @@ class Sag:
         return float(self.starts[0, 1])
 
     def at(self, distances: np.ndarray) -> np.ndarray:
-        """The angle [rad], x and z [m] at ascending distances from the clamp, (m, 3)."""
+        """The angle [rad], x and z [m] at ascending distances from the clamp, (m, 3); a distance may be there twice."""
         stations = np.asarray(distances, float)
         rows = []
         for part, state in zip(self.rod, self.starts, strict=True):
             last = part is self.rod[-1]
             inside = stations[(stations >= part.start) & ((stations <= part.end) if last else (stations < part.end))]
             if len(inside):
+                once, index = np.unique(inside, return_inverse=True)
                 found = solve_ivp(
                     lambda s, y, part=part: self._rates(part, s, y),
                     (part.start, part.end),
                     state,
-                    t_eval=inside,
+                    t_eval=once,
                     **_FINE,
                 ).y
-                rows.append(found[[0, 2, 3]])
+                rows.append(found[[0, 2, 3]][:, index])
         return np.concatenate(rows, 1).T
 
     @property

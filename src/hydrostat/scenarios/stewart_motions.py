@@ -20,10 +20,10 @@ from hydrostat.results import (
     panels,
     platform_figures,
     platform_motion,
-    record_arrays,
 )
 from hydrostat.robots import build_robot
 from hydrostat.scenarios.base import Outcome, Run
+from hydrostat.scenarios.recorded_tracking import recorded
 
 MOTIONS = ("elongate", "shorten", "bend", "twist")
 _ROWS = 100  # of one motion, there and back
@@ -54,8 +54,8 @@ def motions(run: Run) -> Outcome:
     motion = platform_motion(arm, T, np.zeros((len(times), arm.count, 6)), times)
     metrics = {**_extremes(arm, T, motion), "pose_error_max": accuracy.largest_difference(T, goal), **motion.metrics}
     del metrics["rate_used_max_m_s"]
-    attributes = {"scenario": "stewart-motions", "robot": run.robot.name}
-    record_arrays(run.folder, times, motion.columns(motion.tip), attributes=attributes)
+    with recorded(run, "stewart-motions", arm, len(times), times[1]) as recorder:
+        recorder.append(T, motion.tip)
     title = f"stewart-motions: {run.robot.name}"
     return Outcome(
         metrics,

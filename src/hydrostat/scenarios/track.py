@@ -15,11 +15,11 @@ from hydrostat.results import (
     goal_tracking,
     panels,
     platform_figures,
-    record_arrays,
     target_tracking,
 )
 from hydrostat.robots import build_robot
 from hydrostat.scenarios.base import Outcome, Run
+from hydrostat.scenarios.recorded_tracking import pieces, recorded
 from hydrostat.scenarios.track_authors import AUTHORS_DT, by_authors
 
 _FLOOR = 1e-6  # of distances in figures [m, mm]
@@ -32,11 +32,9 @@ def track(run: Run, name: str, curve: control.Curve) -> Outcome:
     targets = curve(np.linspace(0.0, 1.0, settings.targets))
     by_paper = settings.controller in ("paper", "authors")
     ways = {"paper": _by_switching, "authors": by_authors}
-    tracked, cost_ms = ways.get(settings.controller, _continuously)(run, arm, curve, targets)
+    tracked, cost_ms = ways.get(settings.controller, _continuously)(run, f"track-{name}", arm, curve, targets)
     dt = AUTHORS_DT if settings.controller == "authors" else dt
     motion = tracked.motion
-    attributes = {"scenario": f"track-{name}", "robot": run.robot.name}
-    record_arrays(run.folder, motion.times, motion.columns(tracked.goal), attributes=attributes)
     shown = f"{settings.authors_segments} segments" if settings.controller == "authors" else run.robot.name
     title = f"track-{name}: {shown}, {settings.controller} controller"
 
@@ -60,7 +58,7 @@ def track(run: Run, name: str, curve: control.Curve) -> Outcome:
     )
 
 
-def _by_switching(run: Run, arm: control.Platforms, curve: control.Curve, targets: np.ndarray) -> tuple:
+def _by_switching(run: Run, name: str, arm: control.Platforms, curve: control.Curve, targets: np.ndarray) -> tuple:
     """The paper's controller, from target to target, and the cost of a tick [ms]."""
     settings = run.settings
     if settings.obstacle or settings.orientation != "free":
@@ -69,12 +67,13 @@ def _by_switching(run: Run, arm: control.Platforms, curve: control.Curve, target
     tracker = control.TargetTracker(arm, targets, **options)
     with run.compiling("compiling the controller"):
         tracker.compile()
-    with run.timed():
-        found = tracker.run(settings.seconds_max, lambda done: run.progress("tracking", done))
+    with recorded(run, name, arm, round(settings.seconds_max / tracker.dt) + 1, tracker.dt) as recorder:
+        show = lambda done: run.progress("tracking", done)  # noqa: E731
+        found = tracker.run(settings.seconds_max, show, recorder.append, piece=pieces(dt=tracker.dt))
     return target_tracking(tracker, found, curve), tracker.milliseconds_per_tick()
 
 
-def _continuously(run: Run, arm: control.Platforms, curve: control.Curve, targets: np.ndarray) -> tuple:
+def _continuously(run: Run, name: str, arm: control.Platforms, curve: control.Curve, targets: np.ndarray) -> tuple:
     """Continuous tracking, by one controller of the whole arm or by agents, and the cost of a tick [ms]."""
     settings, gain = run.settings, run.settings.tracking_gain
     by_agents = settings.controller == "decentralised"
@@ -92,8 +91,9 @@ def _continuously(run: Run, arm: control.Platforms, curve: control.Curve, target
     with run.compiling("compiling the controller"):
         goals.compile(law, gain, by_agents)
     begun = time.perf_counter()
-    with run.timed():
-        rows = goals.follow(law, gain, by_agents, lambda done: run.progress("tracking", done))
+    with recorded(run, name, arm, len(goals.times), dt) as recorder:
+        show = lambda done: run.progress("tracking", done)  # noqa: E731
+        rows = goals.follow(law, gain, by_agents, show, on_rows=recorder.append, piece=pieces(dt=dt))
     cost_ms = 1e3 * (time.perf_counter() - begun) / len(goals.times)
     tracked = goal_tracking(goals, law, rows, curve, targets, settings.gamma_m)
     limits = run.robot.legs
@@ -111,7 +111,8 @@ def _agents(run: Run, law: control.Law, goals: control.TipGoals, rows: control.T
     number = run.settings.frozen_segment or (count + 1) // 2
     frozen = eqx.tree_at(lambda law: law.frozen, law, jnp.arange(count) == number - 1, is_leaf=lambda x: x is None)
     with run.compiling("compiling the other controllers"):
-        central, stuck = goals.follow(law, gain), goals.follow(frozen, gain, True)
+        central = goals.follow(law, gain, piece=pieces(dt=goals.dt))
+        stuck = goals.follow(frozen, gain, True, piece=pieces(dt=goals.dt))
     if not np.all(np.isfinite(np.asarray(stuck.T.position))):
         raise DivergedError(f"the tracking diverged with segment {number} frozen")
     messages, numbers = np.moveaxis(np.asarray(rows.sent), -1, 0).sum(1)

@@ -8,9 +8,10 @@ import numpy as np
 from hydrostat import control
 from hydrostat.errors import InputError
 from hydrostat.lie import SE3, so3
-from hydrostat.results import accuracy, panels, platform_figures, platform_motion, record_arrays
+from hydrostat.results import accuracy, panels, platform_figures, platform_motion
 from hydrostat.robots import build_robot
 from hydrostat.scenarios.base import Outcome, Run
+from hydrostat.scenarios.recorded_tracking import pieces, recorded
 
 _NAME = "track-regulate"
 _FLOOR = 1e-9  # m: of distances in the figure
@@ -30,14 +31,12 @@ def regulate(run: Run) -> Outcome:
     goals = control.hold_goal(arm, target, settings.seconds, dt)
     with run.compiling("compiling the controller"):
         goals.compile(law, settings.gain)
-    with run.timed():
-        rows = goals.follow(law, settings.gain, start=start)
+    with recorded(run, _NAME, arm, len(goals.times), dt) as recorder:
+        rows = goals.follow(law, settings.gain, start=start, on_rows=recorder.append, piece=pieces(dt=dt))
     motion = platform_motion(arm, rows.T, rows.twist, goals.times, limited=not by_paper, dt=dt)
     errors = np.linalg.norm(motion.tip - target, axis=-1)
     ideal = errors[0] * np.exp(-settings.gain * goals.times)
     metrics = {**_errors(goals, motion.tip, errors, np.asarray(motion.rotations[:, -1]), ideal), **motion.metrics}
-    columns = motion.columns(np.broadcast_to(target, motion.tip.shape))
-    record_arrays(run.folder, goals.times, columns, attributes={"scenario": _NAME, "robot": run.robot.name})
     title = f"{_NAME}: {run.robot.name}, {settings.controller} controller, gain {settings.gain:g} 1/s"
     line = lambda t: motion.tip[0] + np.asarray(t)[:, None] * (target - motion.tip[0])  # noqa: E731
 

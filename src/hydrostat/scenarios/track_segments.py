@@ -9,6 +9,7 @@ from hydrostat.errors import InputError
 from hydrostat.results import TipTracking, accuracy, figures, panels, platform_figures, target_tracking
 from hydrostat.robots import alterations, build_robot
 from hydrostat.scenarios.base import Outcome, Run
+from hydrostat.scenarios.recorded_tracking import pieces
 
 TIMED_SEGMENTS = (10, 15, 20, 25, 30)
 PAPER_STEP_MS = (32.14, 77.48, 91.17, 135.84, 192.66)
@@ -43,7 +44,7 @@ def study(run: Run) -> Outcome:
             tracker.compile()
         with run.timed():
             show = lambda done, count=count: run.progress(f"{count} segments", done)  # noqa: E731
-            found = tracker.run(settings.seconds_max, show)
+            found = tracker.run(settings.seconds_max, show, piece=pieces(segments=count))
         tracked[count], costs[count] = target_tracking(tracker, found, curve), tracker.milliseconds_per_tick()
     steps = [costs[count] for count in TIMED_SEGMENTS]
     exponent = accuracy.convergence_order(TIMED_SEGMENTS, steps)

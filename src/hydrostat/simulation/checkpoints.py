@@ -9,7 +9,7 @@ import json
 import os
 import shutil
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -21,7 +21,6 @@ import numpy as np
 
 from hydrostat.errors import InputError
 from hydrostat.results.folders import replace_file
-from hydrostat.simulation.loop import Carry, Row
 
 FOLDER = "checkpoint"
 _ALIGN = 64
@@ -65,7 +64,7 @@ class Checkpoint:
     def _path(self, piece: int) -> Path:
         return self._folder / f"{self._number:05}-{piece:07}"
 
-    def read(self, carry: Carry, row: Row) -> tuple[Carry, Row] | None:
+    def read(self, carry: Any, row: Any) -> tuple[Any, Any] | None:
         """The carry after the next piece that is on disk, and its rows; None where there is none.
 
         **Arguments:** `carry`, `row`: as in the simulation, for their structure.
@@ -86,8 +85,19 @@ class Checkpoint:
         self._pieces += 1
         return jax.tree.unflatten(structure, after), jax.tree.unflatten(shape, arrays[len(leaves) :])
 
-    def write(self, rows: Row, carry: Carry) -> None:
-        """Keep a piece of rows, and the carry after them."""
+    def piece(self, make: Callable[[], tuple[Any, Any]]) -> tuple[Any, Any]:
+        """A carry and rows, read where they are on disk, else made and kept.
+
+        **Arguments:** `make`: a function of arrays that JAX can trace.
+        """
+        found = self.read(*jax.eval_shape(make)) if self._resume else None
+        if found is None:
+            found = make()
+            self.write(found[1], found[0])
+        return jax.tree.map(jnp.asarray, found)
+
+    def write(self, rows: Any, carry: Any) -> None:
+        """Keep a piece of rows, and the carry after them, trees of arrays."""
         self._folder.mkdir(parents=True, exist_ok=True)
         _write(self._path(self._pieces), self._kind, [_plain(y) for y in jax.tree.leaves((carry, rows))])
         self._pieces += 1

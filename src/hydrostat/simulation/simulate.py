@@ -21,6 +21,7 @@ from hydrostat.results.trajectory import Trajectory, TrajectoryRecorder
 from hydrostat.sensing import Sensors, observe
 from hydrostat.simulation import checkpoints
 from hydrostat.simulation.backend import BACKENDS, NativeRows, native_rows
+from hydrostat.simulation.energy_watch import MOST_STEPS, EnergyWatch, draw_up
 from hydrostat.simulation.loop import Carry, Loop, Row, decided, first_carry, one_step, row_of
 from hydrostat.simulation.rollout import as_controller
 from hydrostat.stepping.base import AbstractStepper
@@ -55,7 +56,8 @@ def simulate(
     """Simulate a system for some seconds; the first row of the result is the state at the start.
 
     A step that does not converge is made in smaller ones. When that does not help either, `DivergedError` says when and
-    where, and which step would do; what came before it has been handed out and recorded.
+    where, and which step would do; what came before it has been handed out and recorded. So it does where motion
+    becomes ten times as energetic and the balance says that actuators, loads and surroundings have not done that work.
 
     **Arguments:** `controller`: what drives it, or a control that is held; `dt`: the step [s]; `state`: where it
     starts, at rest when not given; `stepper`: as `default_stepper` says when not given; `sensors`: perfect ones when
@@ -175,6 +177,8 @@ class Run:
         done, size = 0, _piece_rows(rows, self.every)
         kind = {"dt": self.dt, "every": self.every, "rows": rows, "time": float(carry.state.time)}
         checkpoint = checkpoints.next_checkpoint(kind)
+        watch = EnergyWatch(self.system, self.dt)
+        watch.grown(parts[0].state)
         while done < rows:
             count = min(size, rows - done)
             before = None if checkpoint is None else checkpoint.read(carry, first)
@@ -191,6 +195,9 @@ class Run:
                     take(part)
             if kept < count:
                 raise self._diverged(carry, found, kept)
+            span = watch.grown(parts[-1].state)
+            if span is not None and before is None:
+                self._check_energy(carry, count, span, watch)
             carry = after
             done += count
             if on_progress:
@@ -235,11 +242,34 @@ class Run:
                     f"take that, or an implicit stepper such as SDIRK2"
                 )
 
+    def _check_energy(self, carry: Carry, rows: int, span: float, watch: EnergyWatch) -> None:
+        """Refuse to go on after a piece in which energy grew without a source.
+
+        **Arguments:** `carry`: at the begin of the piece; `span`: time over which it grew [s].
+        """
+        if carry.control.base is not None:
+            return  # the work of a body that is moved is not known
+        steps = min(rows * self.every, MOST_STEPS)
+        early = rows * self.every - steps
+        begin = self._piece(carry, 1, every=early)[0] if early else carry
+        first = self._trajectory(jax.tree.map(lambda y: np.asarray(y)[None], row_of(begin)))
+        again = self._trajectory(jax.tree.map(np.asarray, self._piece(begin, steps, every=1)[1]))
+        balance = draw_up(Trajectory.joined([first, again]), self.loop.stepper)
+        if balance.unexplained(span):
+            raise DivergedError(
+                f"the energy grew without a source before {float(again.time[-1]):.6g} s at dt = {self.dt:g} s, fastest "
+                f"in {self._named(*watch.fastest(again.state))}: of {balance.size:.3g} J, {balance.gain:.3g} J in "
+                f"{balance.seconds:.3g} s are not the work of actuators, loads or surroundings; take a smaller step"
+            )
+
+    def _named(self, arm: int, segment: int) -> str:
+        """The words for a place."""
+        return f"arm {arm}, segment {segment}" if self.system.robot.count > 1 else f"segment {segment}"
+
     def _diverged(self, carry: Carry, found: Row, kept: int) -> DivergedError:
         """The message about a step that could not be made: when, where, and which step would do."""
         failed: State = jax.tree.map(lambda y: np.asarray(y)[kept], found.state)
-        arm, segment = _worst_place(self.system, failed)
-        where = f"arm {arm}, segment {segment}" if self.system.robot.count > 1 else f"segment {segment}"
+        where = self._named(*_worst_place(self.system, failed))
         # The last good state, once more from the piece's begin.
         for _ in range(kept):
             carry, _ = self._piece(carry, 1)
