@@ -9,6 +9,7 @@ from jaxtyping import Array, Float
 
 from hydrostat.bodies import Arm
 from hydrostat.compiling import quick_jit
+from hydrostat.control.point_plans import ease_of_change
 from hydrostat.lie import small
 from hydrostat.mechanics import kinematics
 
@@ -48,11 +49,7 @@ def tip_correction(arm: Arm, shapes: Float[Array, "steps n k"]) -> TipCorrection
         return kinematics.tip_pose(arm, q).position
 
     J = jax.jacfwd(tip)(shapes[-1]).reshape(3, -1)
-    modes = arm.segments.modes
-    ease = jnp.stack(
-        [jnp.full(arm.count, 0.1) if mode == "stretch" else 1.0 / arm.segments.length**2 for mode in modes], -1
-    )
-    JW = J * ease.reshape(-1)
+    JW = J * ease_of_change(arm).reshape(-1)
     change = small.matmul(JW.T, small.inverse_positive(small.matmul(JW, J.T)))
     return TipCorrection(jax.lax.map(tip, shapes), change.reshape(*shapes.shape[1:], 3))
 
