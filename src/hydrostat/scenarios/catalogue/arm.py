@@ -97,7 +97,7 @@ ARM_SCENARIOS = (
               Key("feedback", False, "", "whether the arm is controlled by its senses of shape and touch, and of sight "
                   "where `load_at` is given: the load then lies on the ground"),
               Key("places", 0, "", "how many places on the ground the load is drawn from, 0.4 to 0.9 arm lengths away "
-                  "and up to 75 degrees aside; the arm looks where it is. 0: one load beneath the arm", least=0,
+                  "and up to 75 degrees aside; the arm sees where it is. 0: one load beneath the arm", least=0,
                   most=10_000),
               Key("seconds", 3.0, "s", "how long it may take, for each place", above=0.1, most=600.0),
               _current(0.0, 0.0, 0.0), *_LOAD_KEYS, dt_ms=4.0, check_settings=check_fetch),
