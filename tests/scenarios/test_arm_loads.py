@@ -126,10 +126,17 @@ def test_points_are_reached_with_a_noisy_sense_of_shape(run):
 
 
 @pytest.mark.slow
-def test_points_are_reached_with_a_noisy_sense_of_shape_that_is_late(run):
-    # At the bandwidth for perfect senses, 16/s, a delay of 20 ms makes the arm shake, and no target is reached. With
-    # other draws fewer are: 32 of 40 with seed 1.
-    metrics = run("arm-reach-target", targets=20, proprioception_noise_deg=1.0, proprioception_delay_s=0.02)
+@pytest.mark.parametrize(
+    "senses",
+    [
+        {"proprioception_noise_deg": 1.0},
+        {"proprioception_bias_deg": 1.0, "sees_tip": True, "seconds": 5.0},
+    ],
+)
+def test_points_are_reached_with_a_wrong_sense_of_shape_that_is_late(run, senses):
+    # Targets, gains and errors that nothing was tuned on. Far ones to the side were lost while the plan asked for more
+    # than thin segments could exert: they bent, and the arm thrashed.
+    metrics = run("arm-reach-target", seed=17, targets=40, proprioception_delay_s=0.02, **senses)
     assert metrics["success_rate"] >= 0.9
 
 

@@ -245,6 +245,14 @@ def tabulated(known: KnownArm, course: Course, begins: Float[Array, " steps"], d
     return jax.lax.map(at, begins)
 
 
+@quick_jit
+def planned_activation(known: KnownArm, table: Table, stiffen) -> Float[Array, " steps"]:
+    """The largest activation of any muscle that each step of a plan needs, from 0 to 1."""
+    least = jnp.full(known.arm.arm.count, stiffen)
+    rows = (table.shape, table.force)
+    return jax.lax.map(lambda row: jnp.max(holding_activations(known.arm, row[0], row[1], least)), rows)
+
+
 def correction(bare: KnownArm, rate, q, behind, slower, missing) -> Float[Array, "n k"]:
     """The forces M (3 w e' + 3 w^2 e + w^3 s) that draw an arm to a planned shape.
 
@@ -327,7 +335,7 @@ class Servo(Controller):
     sight: TipCorrection | None = None
     """The correction by the seen tip; None for a servo that does not see it."""
     elastic: Float[Array, "n k k"] | None = None
-    """Forces for the integral of the error besides those of the mass [1/s times stiffness]; None for none."""
+    """Forces for the integral of the error in the place of those of the mass [1/s times stiffness]; None for none."""
 
     def init(self, observation: Observation) -> ServoMemory:
         """The memory at the start: no error."""
@@ -358,7 +366,9 @@ class Servo(Controller):
         q, trust = self._estimated(observation, memory)
         behind = shape - q
         missing = jnp.clip(memory.missing + observation.period * behind, -self.most, self.most)
-        force = correction(self.bare, self.rate, q, behind, rate - observation.v, missing)
+        # An integral weighed by mass costs phase that a delayed loop has not; that by stiffness does not.
+        by_mass = missing if self.elastic is None else jnp.zeros_like(missing)
+        force = correction(self.bare, self.rate, q, behind, rate - observation.v, by_mass)
         force = force if self.elastic is None else force + small.matvec(self.elastic, missing)
         activation = holding_activations(self.known.arm, here.shape, here.force + force, self.stiffen)
         control = Control(activation=activation, take=here.grip if self.suckers else None)
@@ -385,8 +395,9 @@ def make_servo(
     sum up to [rad s, or relative lengths times seconds]: an arm that something keeps from its shape pulls no harder;
     `suckers`: whether the arm has suckers; `smoothing`: time constant over which noise of the observed shape is
     averaged out [s], 0 for an arm that observes it exactly; `late`: age of an observation in decisions; `sight`: the
-    correction by the seen tip; `settling`: rate at which the integral of the error alone removes errors of segments
-    that are stiff for their mass [1/s], which a low `rate` would leave for seconds.
+    correction by the seen tip; `settling`: rate at which the integral of the error, weighed by the tissue's stiffness
+    instead of the mass, removes errors [1/s]: of segments that are stiff for their mass, `rate` would leave them for
+    seconds.
     """
     arm = known.arm
     check_volume_kept(arm.arm)
