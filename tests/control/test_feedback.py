@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import hydrostat as hs
 from hydrostat.control.commands import ReachTo
 from hydrostat.control.feedback import (
     Course,
@@ -14,6 +15,7 @@ from hydrostat.control.feedback import (
     Table,
     holding_activations,
     make_servo,
+    planned_activation,
     shape_to_point,
     tabulated,
 )
@@ -409,3 +411,28 @@ def test_a_reach_with_feedback_is_planned_when_it_is_attached():
     np.testing.assert_allclose(servo.table.force[-1], KNOWN.needed(servo.table.shape[-1], none, none), rtol=1e-9)
     with pytest.raises(InputError, match="`target` must be three numbers"):
         ReachTo((0.1, 0.2))
+
+
+# --- Plans that muscles can follow
+
+
+@pytest.mark.slow
+def test_a_reach_far_to_the_side_is_slowed_down_until_muscles_can_follow_it():
+    # Drag bends thin segments of a long arm that sweeps: its plan asked for 0.9 of their strength, and it thrashed.
+    system = hs.System(hs.robots.octopus_arm(), [hs.Water(added_mass=1.0)])
+    period = 0.02
+
+    def peak(reach):
+        table = reach.attach(system, period).table
+        known = KnownArm.of(system)
+        return float(np.max(planned_activation(known, table, reach.stiffen))), np.asarray(table.shape)
+
+    hasty, gentle = (ReachTo((0.0, 0.3, 0.0), seconds, period=period) for seconds in (1.5, 3.0))
+    most, shapes = peak(hasty)
+    arrives = np.argmax(np.abs(shapes - shapes[-1]).max((1, 2)) < 1e-9) * period
+    assert 1.3 * 1.5 < arrives <= 3.0 + 2 * period
+    assert most < 0.5
+    # One that muscles can follow takes as long as it was asked to.
+    _, shapes = peak(gentle)
+    arrives = np.argmax(np.abs(shapes - shapes[-1]).max((1, 2)) < 1e-9) * period
+    assert arrives == pytest.approx(3.0, abs=2 * period)

@@ -21,13 +21,14 @@ from jaxtyping import Array, Float
 from hydrostat.bodies import Arm
 from hydrostat.compiling import quick_jit
 from hydrostat.control.base import Controller
+from hydrostat.control.point_plans import arc_to_point, ease_of_change
 from hydrostat.control.profiles import minimum_jerk
 from hydrostat.control.tip_correction import TipCorrection
 from hydrostat.errors import InputError
 from hydrostat.lie import SE3, small
 from hydrostat.mechanics import kinematics
 from hydrostat.mechanics.dynamics import residual
-from hydrostat.mechanics.model import ArmModel, places
+from hydrostat.mechanics.model import ArmModel, Places, places
 from hydrostat.mechanics.motion import Coordinates
 from hydrostat.mechanics.robot import Robot, no_inputs, single_arm, split
 from hydrostat.segments import SWELL
@@ -37,9 +38,6 @@ from hydrostat.system import Control, System
 
 _RIDGE = 1e-9  # of a segment's muscles' strength, so that their matrix can be inverted
 _PLAN_ITERATIONS = 12
-_SLACK = 1.08  # length of an arm over the distance that it reaches to: with less, its base must bend sharply
-_EASY_LENGTHS = (0.8, 1.5)  # over the rest length, that a plan starts from
-_BASE = 0.5  # of the arm, that turns it to the side
 _MOST_MISSING = 1.0  # rad s, or relative lengths times seconds, that the sum may reach
 
 
@@ -90,29 +88,8 @@ def shape_to_point(
 
     **Arguments:** `direction`: a unit vector, not opposite to the one in which the arc would end.
     """
-    _check_volume_kept(arm)
-    segments, n = arm.segments, arm.count
-    length = jnp.sum(segments.length)
-    local = small.matvec(arm.T_world_base.rotation.T, point - arm.T_world_base.position)
-    sideways = jnp.hypot(local[0], local[1])
-    azimuth, aside = jnp.arctan2(local[1], local[0]), jnp.arctan2(sideways, local[2])
-    far = small.norm(local) / length
-    stretch = jnp.clip(_SLACK * far, *_EASY_LENGTHS)
-    # sin(x) / x = chord over length, by its series: x^2 = 6 (1 - c) (1 + 3/10 (1 - c) + ...).
-    slack = jnp.clip(1.0 - far / stretch, 0.0, 0.9)
-    half = jnp.sqrt(6.0 * slack * (1.0 + 0.3 * slack + 0.2 * slack**2))
-    middle = (jnp.cumsum(segments.length) - 0.5 * segments.length) / length
-    base = jnp.where(middle <= _BASE, segments.length, 0.0)
-    bend = 2.0 * half * segments.length / length + (aside - half) * base / jnp.sum(base)
-    parts = {
-        "bend_x": -jnp.sin(azimuth) * bend / segments.length,
-        "bend_y": jnp.cos(azimuth) * bend / segments.length,
-        "twist": jnp.zeros(n),
-        "stretch": jnp.full(n, stretch - 1.0),
-    }
-    ease = jnp.stack(
-        [jnp.full(n, 0.1) if mode == "stretch" else 1.0 / segments.length**2 for mode in segments.modes], -1
-    )
+    check_volume_kept(arm)
+    length, ease = jnp.sum(arm.segments.length), ease_of_change(arm)
 
     def towards(reached, q, target):
         J = jax.jacfwd(reached)(q).reshape(len(target), -1)
@@ -123,7 +100,7 @@ def shape_to_point(
     def place(q):
         return kinematics.tip_pose(arm, q).position
 
-    first = jnp.stack([parts[mode] for mode in segments.modes], -1)
+    first = arc_to_point(arm, point)
     q = jax.lax.scan(lambda q, _: (towards(place, q, point), None), first, None, length=_PLAN_ITERATIONS)[0]
     if direction is None:
         return q
@@ -143,7 +120,7 @@ def shape_to_point(
     return jax.lax.scan(turned, q, shares)[0]
 
 
-def _check_volume_kept(arm: Arm) -> None:
+def check_volume_kept(arm: Arm) -> None:
     """Refuse an arm whose radius is a coordinate: its shape does not determine the pressure that holds it."""
     if SWELL in arm.segments.modes:
         raise InputError("a plan needs the arm with its volume kept exactly; the segments of this one swell")
@@ -227,6 +204,26 @@ class KnownArm(NamedTuple):
         lift = jnp.concatenate([jnp.zeros(3), -displaced * self.robot.gravity])
         return KnownArm(robot, self.water, lift[None])
 
+    def ready_to_carry(self) -> "KnownArm":
+        """The same arm with a mass of nothing at the end of every segment, in the place of other lumped masses."""
+        n = self.arm.arm.count
+        at = Places(jnp.arange(n), jnp.ones(n))
+        robot = eqx.tree_at(
+            lambda r: (r.arms.lumps, r.arms.lump_inertia, r.arms.loads), self.robot, (at, jnp.zeros((n, 6)), at)
+        )
+        return KnownArm(robot, self.water, jnp.zeros((n, 6)))
+
+    def with_mass(self, share: Float[Array, " n"], mass, volume) -> "KnownArm":
+        """An arm that is ready to carry, with shares of a mass [kg] at the ends of its segments.
+
+        **Arguments:** `volume`: of the mass, which water lifts by what it displaces [m^3].
+        """
+        inertia = jnp.concatenate([jnp.zeros((len(share), 3)), jnp.repeat((share * mass)[:, None], 3, 1)], 1)
+        robot = eqx.tree_at(lambda r: r.arms.lump_inertia, self.robot, inertia)
+        displaced = 0.0 if self.water is None else self.water.density * volume
+        lift = jnp.concatenate([jnp.zeros(3), -displaced * self.robot.gravity])
+        return KnownArm(robot, self.water, share[:, None] * lift)
+
     def needed(self, q, rate, acceleration) -> Float[Array, "n k"]:
         """The forces on the coordinates for a motion: inverse dynamics with relaxed muscles."""
         x, v, a = (Coordinates(part, jnp.zeros(6)) for part in (q, rate, acceleration))
@@ -246,6 +243,46 @@ def tabulated(known: KnownArm, course: Course, begins: Float[Array, " steps"], d
         return Table(shape, rate, needed, grip, wait)
 
     return jax.lax.map(at, begins)
+
+
+@quick_jit
+def planned_activation(known: KnownArm, table: Table, stiffen) -> Float[Array, " steps"]:
+    """The largest activation of any muscle that each step of a plan needs, from 0 to 1."""
+    least = jnp.full(known.arm.arm.count, stiffen)
+    rows = (table.shape, table.force)
+    return jax.lax.map(lambda row: jnp.max(holding_activations(known.arm, row[0], row[1], least)), rows)
+
+
+def correction(bare: KnownArm, rate, q, behind, slower, missing) -> Float[Array, "n k"]:
+    """The forces M (3 w e' + 3 w^2 e + w^3 s) that draw an arm to a planned shape.
+
+    **Arguments:** `bare`: the arm with its masses alone; `rate`: the bandwidth w [1/s]; `q`: the shape that it has;
+    `behind`, `slower`, `missing`: e, e' and the integral s of e.
+    """
+    drawn = 3.0 * rate * slower + 3.0 * rate**2 * behind + rate**3 * missing
+    return bare.needed(q, jnp.zeros_like(drawn), drawn)
+
+
+def bare_arm(known: KnownArm) -> KnownArm:
+    """An arm with its masses and those of the water that it carries along, without loads, tissue and muscles."""
+    arm = known.arm
+    carried = None if known.water is None else known.water.entrained()
+    water = None if carried is None else Water(carried.density, normal=0.0, tangential=0.0, added_mass=1.0)
+    light = eqx.tree_at(
+        lambda m: (m.damping, m.stiffness, m.tissue, m.muscles),
+        arm,
+        (jnp.zeros_like(arm.damping), jnp.zeros_like(arm.stiffness), None, None),
+        is_leaf=lambda x: x is None,
+    )
+    light = dataclasses.replace(light, constant_volume=False)
+    return KnownArm(single_arm(light, gravity=jnp.zeros(3)), water)
+
+
+def most_missing(arm: Arm, most: float = _MOST_MISSING) -> Float[Array, "n k"]:
+    """The bound of the integral of each coordinate's error, from one in rad s, or relative lengths times seconds."""
+    segments = arm.segments
+    turning = jnp.array([mode != "stretch" for mode in segments.modes])
+    return jnp.where(turning, most / segments.length[:, None], most)
 
 
 class ServoMemory(NamedTuple):
@@ -298,7 +335,7 @@ class Servo(Controller):
     sight: TipCorrection | None = None
     """The correction by the seen tip; None for a servo that does not see it."""
     elastic: Float[Array, "n k k"] | None = None
-    """Forces for the integral of the error besides those of the mass [1/s times stiffness]; None for none."""
+    """Forces for the integral of the error in the place of those of the mass [1/s times stiffness]; None for none."""
 
     def init(self, observation: Observation) -> ServoMemory:
         """The memory at the start: no error."""
@@ -329,9 +366,9 @@ class Servo(Controller):
         q, trust = self._estimated(observation, memory)
         behind = shape - q
         missing = jnp.clip(memory.missing + observation.period * behind, -self.most, self.most)
-        w = self.rate
-        drawn = 3.0 * w * (rate - observation.v) + 3.0 * w**2 * behind + w**3 * missing
-        force = self.bare.needed(q, jnp.zeros_like(drawn), drawn)
+        # An integral weighed by mass costs phase that a delayed loop has not; that by stiffness does not.
+        by_mass = missing if self.elastic is None else jnp.zeros_like(missing)
+        force = correction(self.bare, self.rate, q, behind, rate - observation.v, by_mass)
         force = force if self.elastic is None else force + small.matvec(self.elastic, missing)
         activation = holding_activations(self.known.arm, here.shape, here.force + force, self.stiffen)
         control = Control(activation=activation, take=here.grip if self.suckers else None)
@@ -358,25 +395,14 @@ def make_servo(
     sum up to [rad s, or relative lengths times seconds]: an arm that something keeps from its shape pulls no harder;
     `suckers`: whether the arm has suckers; `smoothing`: time constant over which noise of the observed shape is
     averaged out [s], 0 for an arm that observes it exactly; `late`: age of an observation in decisions; `sight`: the
-    correction by the seen tip; `settling`: rate at which the integral of the error alone removes errors of segments
-    that are stiff for their mass [1/s], which a low `rate` would leave for seconds.
+    correction by the seen tip; `settling`: rate at which the integral of the error, weighed by the tissue's stiffness
+    instead of the mass, removes errors [1/s]: of segments that are stiff for their mass, `rate` would leave them for
+    seconds.
     """
     arm = known.arm
-    _check_volume_kept(arm.arm)
-    segments = arm.arm.segments
-    turning = jnp.array([mode != "stretch" for mode in segments.modes])
-    largest = jnp.where(turning, most / segments.length[:, None], most)
-    carried = None if known.water is None else known.water.entrained()
-    water = None if carried is None else Water(carried.density, normal=0.0, tangential=0.0, added_mass=1.0)
-    light = eqx.tree_at(
-        lambda m: (m.damping, m.stiffness, m.tissue, m.muscles),
-        arm,
-        (jnp.zeros_like(arm.damping), jnp.zeros_like(arm.stiffness), None, None),
-        is_leaf=lambda x: x is None,
-    )
-    light = dataclasses.replace(light, constant_volume=False)
-    bare = KnownArm(single_arm(light, gravity=jnp.zeros(3)), water)
+    check_volume_kept(arm.arm)
     rates, active = jnp.asarray(rate, float), jnp.full(arm.arm.count, stiffen)
     time = jnp.asarray(smoothing, float) if smoothing else None
     elastic = settling * arm.tissue.stiffness(arm.arm, table.shape[-1]) if settling and arm.tissue else None
-    return Servo(known, bare, table, rates, active, largest, suckers, time, late, sight, elastic)
+    largest = most_missing(arm.arm, most)
+    return Servo(known, bare_arm(known), table, rates, active, largest, suckers, time, late, sight, elastic)

@@ -9,6 +9,7 @@ from jaxtyping import Array, Float
 
 from hydrostat.bodies import Arm
 from hydrostat.compiling import quick_jit
+from hydrostat.control.point_plans import ease_of_change
 from hydrostat.lie import small
 from hydrostat.mechanics import kinematics
 
@@ -25,15 +26,16 @@ class TipCorrection(NamedTuple):
     of the shape removes that. With white noise s of samples a time h apart, a rate g leaves s sqrt(g h / 2) of noise.
     """
 
-    path: Float[Array, "steps 3"]
-    """Planned positions of the tip in the world, step by step [m]; the last one is the target."""
+    target: Float[Array, " 3"]
+    """Planned position of the tip in the world [m]."""
+    over: Float[Array, ""]
+    """The step after which the course is over."""
     change: Float[Array, "n k 3"]
     """The least change of the shape for a displacement of the tip [per m]."""
 
     def moved(self, shift: Float[Array, " 3"], seen: Float[Array, " 3"], step, period) -> Float[Array, " 3"]:
         """The displacement after a step of a period [s]; it is integrated once the course is over."""
-        last = len(self.path) - 1
-        return shift + jnp.where(step > last, _SEEN * period, 0.0) * (self.path[-1] - seen)
+        return shift + jnp.where(step > self.over, _SEEN * period, 0.0) * (self.target - seen)
 
     def shape(self, shift: Float[Array, " 3"]) -> Float[Array, "n k"]:
         """The change of the shape for a displacement."""
@@ -41,20 +43,19 @@ class TipCorrection(NamedTuple):
 
 
 @quick_jit
-def tip_correction(arm: Arm, shapes: Float[Array, "steps n k"]) -> TipCorrection:
-    """The correction about the last of the planned shapes, by the least changes: W J^T (J W J^T)^-1."""
+def tip_correction(arm: Arm, shape: Float[Array, "n k"], over) -> TipCorrection:
+    """The correction about the last of the planned shapes, by the least changes: W J^T (J W J^T)^-1.
+
+    **Arguments:** `over`: the step after which the course is over.
+    """
 
     def tip(q):
         return kinematics.tip_pose(arm, q).position
 
-    J = jax.jacfwd(tip)(shapes[-1]).reshape(3, -1)
-    modes = arm.segments.modes
-    ease = jnp.stack(
-        [jnp.full(arm.count, 0.1) if mode == "stretch" else 1.0 / arm.segments.length**2 for mode in modes], -1
-    )
-    JW = J * ease.reshape(-1)
+    J = jax.jacfwd(tip)(shape).reshape(3, -1)
+    JW = J * ease_of_change(arm).reshape(-1)
     change = small.matmul(JW.T, small.inverse_positive(small.matmul(JW, J.T)))
-    return TipCorrection(jax.lax.map(tip, shapes), change.reshape(*shapes.shape[1:], 3))
+    return TipCorrection(tip(shape), jnp.asarray(over, float), change.reshape(*shape.shape, 3))
 
 
 def fastest_rate(delay: float, lag: float) -> float:

@@ -42,19 +42,46 @@ class Loaded:
         return np.asarray(self.system.robot.arm.T_world_base.position)
 
 
-def load_arm(run: Run, place: float, ground: bool) -> Loaded:
-    """The arm of a run with its load beneath a place along it, or where the settings have it."""
+_PLACES = ((0.4, 0.9), np.deg2rad(75.0))  # distances of drawn places in arm lengths, and most azimuth
+_CLEARANCE = 0.06  # of the arm, between its skin at rest and loads at drawn places
+
+
+def drawn_places(run: Run) -> np.ndarray:
+    """Places of the load on the ground before the arm (count, 3) [m], evenly over the area of a ring's sector."""
+    arm = build_robot(run.robot).arm
+    rng, count = np.random.default_rng([run.seed, 3]), run.settings.places
+    near, far = (share * float(arm.length) for share in _PLACES[0])
+    distance = np.sqrt(rng.uniform(near**2, far**2, count))
+    azimuth = rng.uniform(-_PLACES[1], _PLACES[1], count)
+    size = float(_load(run.settings, (0.0, 0.0, 0.0)).radius)
+    below = float(arm.section.radius_base[0]) + _CLEARANCE * float(arm.length) + size
+    ahead = np.asarray(arm.T_world_base.rotation)[:, 2] * [1.0, 1.0, 0.0]
+    turn = np.arctan2(ahead[1], ahead[0]) + azimuth
+    away = np.stack([distance * np.cos(turn), distance * np.sin(turn), np.full(count, -below)], -1)
+    return np.asarray(arm.T_world_base.position) + away
+
+
+def _load(settings, position) -> hs.Ball:
+    """The load of the settings, at a position."""
+    return hs.Ball.of_density(1e-3 * settings.load_g, settings.load_density, position, law=FLESH)
+
+
+def load_arm(run: Run, place: float, ground: bool, start=None, gains=None) -> Loaded:
+    """The arm of a run with its load beneath a place along it, or where the settings have it.
+
+    **Arguments:** `start`: where the load is instead, its centre [m]; `gains`: of the muscles, drawn when not given.
+    """
     settings, robot = run.settings, build_robot(run.robot)
     arm, segment = robot.arm, max(1, round(place * robot.arm.count))
     if settings.load_at and len(settings.load_at) != 3:
         raise InputError(f"`load_at` must be x, y, z of the load's centre; got {len(settings.load_at)} numbers")
-    ball = hs.Ball.of_density(1e-3 * settings.load_g, settings.load_density, law=FLESH) if settings.load_g else None
+    ball = _load(settings, (0.0, 0.0, 0.0)) if settings.load_g else None
     size = 0.0 if ball is None else float(ball.radius)
     along = float(np.asarray(arm.segments.length)[:segment].sum())
     below = arm.T_world_base.apply(jnp.array([0.0, 0.0, along])) - np.array(
         [0.0, 0.0, size + float(arm.section.radius_tip[segment - 1])]
     )
-    start = np.array(settings.load_at or below)
+    start = np.array(settings.load_at or below) if start is None else start
     parts: list = []
     if settings.self_contact:
         parts.append(hs.ArmContact(FLESH, apart=max(2, round(_APART * arm.count / 20))))
@@ -65,25 +92,33 @@ def load_arm(run: Run, place: float, ground: bool) -> Loaded:
         if depth > 1e-3:
             into = f"it reaches {1e3 * depth:.1f} mm into segment {touched}"
             raise InputError(f"the load must start outside the arm; {into}")
-        ball = hs.Ball(ball.radius, ball.mass, start, law=FLESH)
+        ball = _load(settings, start)
         parts += [ball, hs.Suckers()] if settings.suckers else [ball]
-    current, gains = getattr(settings, "current_m_s", (0.0, 0.0, 0.0)), muscle_gains(run, Anatomy.of(robot))
+    current = getattr(settings, "current_m_s", (0.0, 0.0, 0.0))
+    gains = muscle_gains(run, Anatomy.of(robot)) if gains is None else gains
     return Loaded(arm_system(run, parts, current=current, gains=gains), ball, segment)
 
 
-def load_outcome(run: Run, loaded: Loaded, motion: Digest, metrics: dict, title: str, course: tuple) -> Outcome:
-    """The outcome of one motion with its figure and replay."""
+def load_outcome(
+    run: Run, loaded: Loaded, motion: Digest, metrics: dict, title: str, course: tuple, places=(), fetched=()
+) -> Outcome:
+    """The outcome of a motion with its figure and replay.
+
+    **Arguments:** `course`: title, values and unit of the curves over time; `places`, `fetched`: where the load was in
+    each of several motions (count, 3) [m], of which this is the first, and whether each was fetched.
+    """
+    count = max(1, len(places))
     return Outcome(
         metrics,
-        figure=lambda path: _draw(path, loaded, motion, title, course),
+        figure=lambda path: _draw(path, loaded, motion, title, course, places, fetched),
         replay=lambda path: motion.shown.replay(path, title),
-        sim_seconds=float(motion.time[-1]),
+        sim_seconds=count * float(motion.time[-1]),
         dt=run.dt,
-        steps=len(motion.time) - 1,
+        steps=count * (len(motion.time) - 1),
     )
 
 
-def _draw(path: Path, loaded: Loaded, motion: Digest, title: str, course: tuple) -> None:
+def _draw(path: Path, loaded: Loaded, motion: Digest, title: str, course: tuple, places, fetched) -> None:
     """Snapshots from the side and, of a load, from above; a curve over time; and the muscles' activation."""
     figure, grid = panels.new_panels(title, 2, 2, (13.0, 6.0), width_ratios=[1.3, 1])
     scene = drawing.Scene.of(motion.shown, np.linspace(0, len(motion.shown) - 1, 7).round().astype(int))
@@ -92,8 +127,13 @@ def _draw(path: Path, loaded: Loaded, motion: Digest, title: str, course: tuple)
         axes, heading = figure.add_subplot(cell), f"{panels.VIEWS[plane]}, later darker; the mouth is marked"
         panels.draw_snapshots(axes, scene, 7, plane, heading, cut=True)
         panels.mark_points(axes, loaded.mouth, plane, "x", markersize=8, markeredgewidth=2)
+        for point, good in zip(places, fetched, strict=True):
+            panels.mark_points(axes, point[None], plane, ".", color=figures.COLORS[1 if good else 2], markersize=4)
+        if len(places):
+            axes.autoscale()
     heading, values, unit = course
-    panels.draw_curves(figure.add_subplot(grid[0, 1]), motion.time, values, heading, unit, colors=[1])
+    width = 1.3 if len(places) < 2 else 0.8
+    panels.draw_curves(figure.add_subplot(grid[0, 1]), motion.time, values, heading, unit, colors=[1], width=width)
     activation = np.asarray(motion.shown.activation).max(-1)
     panels.draw_along_arm(figure.add_subplot(grid[1, 1]), motion.time[-1], activation, "most active muscle")
     figures.save(figure, path)

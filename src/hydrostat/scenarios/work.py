@@ -93,7 +93,7 @@ def _seconds(name: str, spec: AnySpec, settings: SimpleNamespace) -> float:
     total += _sum(settings, "hold_until") + 2.0 * _sum(settings, "close_seconds", "pull_seconds")
     if name == "drive" and not settings.seconds:
         total += _last_time(settings.csv) if settings.csv else 2.0 * settings.rise_s
-    return total * max(1, *(len(getattr(settings, key, ())) for key in _RUNS))
+    return total * max(1, getattr(settings, "places", 0), *(len(getattr(settings, key, ())) for key in _RUNS))
 
 
 def _crawling_seconds(name: str, spec: AnySpec, settings: SimpleNamespace) -> float:

@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 from hydrostat import errors
 from hydrostat.control.anatomy import Anatomy
 from hydrostat.control.base import Controller, Recipe
-from hydrostat.control.feedback import Course, KnownArm, make_servo, shape_to_point, tabulated
+from hydrostat.control.feedback import Course, KnownArm, make_servo, planned_activation, shape_to_point, tabulated
 from hydrostat.control.timing import hold, steps_per_decision
 from hydrostat.control.tip_correction import fastest_rate, tip_correction
 from hydrostat.errors import InputError, shown
@@ -21,7 +21,9 @@ from hydrostat.system import System
 
 _FETCHES_AT = 0.55  # of the arm: where it holds what it fetches
 _MOUTH = (0.02, 0.125)  # of the arm: how far before and beside the base the held place is brought
-_SETTLING = 3.0  # 1/s: integral gain over the tissue's stiffness, where a delay asks for a low bandwidth
+_SETTLING = 8.0  # 1/s: integral gain over the tissue's stiffness, for segments that are stiff for their mass
+_EASY = 0.45  # activation that a plan may need: beyond, drag bends thin segments that muscles cannot hold
+_SLOWEST = 2.0  # over the duration that was asked for, of a plan that is slowed down
 _TAKES = 0.1  # s, from when on suckers hold the object
 
 
@@ -34,7 +36,7 @@ class ReachTo(Recipe):
     target: Float[Array, " 3"]
     """Target of the tip in the world [m]."""
     seconds: float
-    """Duration of the motion [s]."""
+    """Duration of the motion [s], longer where muscles could not follow it."""
     rate: float
     stiffen: float
     period: float
@@ -59,12 +61,13 @@ class ReachTo(Recipe):
         sees_tip: bool = False,
         known: KnownArm | None = None,
     ):
-        """**Arguments:** `target`: in the world [m]; `seconds`: how long the motion takes; `rate`: how fast errors
-        fade [1/s], at most, and slower where a delay asks for it; `stiffen`: co-contraction of all muscles; `period`:
-        from one decision to the next [s]; `smoothing`: time constant over which noise of the observed shape is
-        averaged out [s], 0 where there is none; `delay`: age of the observed shape [s]; `sees_tip`: whether the seen
-        tip corrects the plan once the motion is over, which takes out constant errors of the observed shape; `known`:
-        the arm as the controller knows it, the system's own in still water when not given.
+        """**Arguments:** `target`: in the world [m]; `seconds`: how long the motion takes, up to twice as long where
+        muscles would need more than 0.45 of their strength for it; `rate`: how fast errors fade [1/s], at most, and
+        slower where a delay asks for it; `stiffen`: co-contraction of all muscles; `period`: from one decision to the
+        next [s]; `smoothing`: time constant over which noise of the observed shape is averaged out [s], 0 where there
+        is none; `delay`: age of the observed shape [s]; `sees_tip`: whether the seen tip corrects the plan once the
+        motion is over, which takes out constant errors of the observed shape; `known`: the arm as the controller knows
+        it, the system's own in still water when not given.
         """
         self.target = jnp.asarray(target, float)
         if self.target.shape != (3,):
@@ -82,7 +85,20 @@ class ReachTo(Recipe):
         none = jnp.zeros((2, len(bent)))
         times = jnp.array([0.0, self.seconds])
         course = Course(times, jnp.stack([jnp.zeros_like(bent), bent]), none, jnp.zeros(2))
-        return _servo(system, known, course, self.seconds, dt, self, self.delay, self.sees_tip)
+        slower = course._replace(times=times * self._slowdown(known, course, dt))
+        # Of one length whatever the pace, so that another target is not another function to compile.
+        return _servo(system, known, slower, _SLOWEST * self.seconds, dt, self, self.delay, self.sees_tip, _SETTLING)
+
+    def _slowdown(self, known: KnownArm, course: Course, dt: float) -> float:
+        """The factor by which a course takes longer, so that muscles can follow it.
+
+        Forces of inertia and drag go with the square of the pace, those that hold the shape do not.
+        """
+        period = steps_per_decision(self.period, dt) * dt
+        begins = period * jnp.arange(int(np.ceil(self.seconds / period)) + 2)
+        needed = np.asarray(planned_activation(known, tabulated(known, course, begins, period), self.stiffen))
+        moving, still = max(needed.max() - needed[-1], 0.0), needed[-1]
+        return float(np.clip(np.sqrt(moving / max(_EASY - still, 0.1)), 1.0, _SLOWEST))
 
 
 class FetchTo(Recipe):
@@ -172,16 +188,17 @@ def _servo(
     command,
     delay: float = 0.0,
     sees_tip: bool = False,
+    settling: float = 0.0,
 ) -> Controller:
     """The servo along a course, deciding at its own pace; after the course it holds the last shape."""
     every = steps_per_decision(command.period, dt)
     period = every * dt
     begins = period * jnp.arange(int(np.ceil(seconds / period)) + 2)
     table = tabulated(known, course, begins, period)
-    sight = tip_correction(known.arm.arm, table.shape) if sees_tip else None
-    rate, settling = command.rate, 0.0
+    over = jnp.ceil(course.times[-1] / period) + 1.0
+    sight = tip_correction(known.arm.arm, table.shape[-1], over) if sees_tip else None
+    rate = command.rate
     if delay:
-        settling = _SETTLING
         rate = min(rate, fastest_rate(delay + 0.5 * period, float(np.max(np.asarray(system.muscles.lag)))))
     options = {"rate": rate, "stiffen": command.stiffen, "smoothing": command.smoothing, "sight": sight}
     options["settling"] = settling

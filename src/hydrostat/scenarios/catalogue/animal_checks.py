@@ -12,6 +12,7 @@ from hydrostat.robots.variants import detached_limb
 from hydrostat.scenarios.own_targets import arm_targets, prey_places
 
 _SETTLE = 0.3  # s, before a swing
+_RETRIEVES = 6.0  # s, in which an arm approaches a load, takes it and brings it
 _TWIN_ROW = 0.01  # s, from row to row beside a twin
 
 
@@ -72,6 +73,22 @@ def check_load(spec: RobotSpec, settings: SimpleNamespace) -> None:
     del spec
     if settings.load_at and len(settings.load_at) != 3:
         raise InputError(f"`load_at` must be x, y, z of the load's centre; got {len(settings.load_at)} numbers")
+
+
+def check_fetch(spec: RobotSpec, settings: SimpleNamespace) -> None:
+    """Refuse drawn places of nothing, of a load that is somewhere already, or without suckers or time for it."""
+    check_load(spec, settings)
+    if not settings.places:
+        return
+    if settings.load_g == 0.0:
+        raise InputError("`load_g` must be above 0 to fetch it from `places`; got 0")
+    if settings.load_at:
+        raise InputError(f"`load_at` must be empty where `places` are drawn; got {list(settings.load_at)}")
+    if not settings.suckers:
+        raise InputError("`suckers` must be true to fetch a load from `places`; got false")
+    if settings.seconds < _RETRIEVES:
+        rule = f"at least {_RETRIEVES:g} s to fetch a load from `places`"
+        raise InputError(f"`seconds` must be {rule}; got {settings.seconds:g}")
 
 
 def check_throw(spec: RobotSpec, settings: SimpleNamespace) -> None:

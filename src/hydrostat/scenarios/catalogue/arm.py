@@ -2,7 +2,7 @@
 
 from hydrostat.robots.checks import check_hydrostat, check_oblique
 from hydrostat.robots.specs.octopus_arm import BULK_MODULUS
-from hydrostat.scenarios.catalogue.animal_checks import check_bend, check_load, check_reach_target, check_throw
+from hydrostat.scenarios.catalogue.animal_checks import check_bend, check_fetch, check_reach_target, check_throw
 from hydrostat.scenarios.keys import Key, Scenario
 from hydrostat.scenarios.own_targets import ARM_TARGETS
 
@@ -94,9 +94,13 @@ ARM_SCENARIOS = (
     _muscular("fetch", "the octopus arm brings its tip, or a load that its suckers hold, to the mouth",
               "arm_fetch:fetch",
               Key("load_g", 0.0, "g", "mass of the load; 0: none", least=0.0, most=1e4),
-              Key("feedback", False, "", "whether the arm is controlled by its senses of shape and touch"),
-              Key("seconds", 3.0, "s", "how long it may take", above=0.1, most=600.0),
-              _current(0.0, 0.0, 0.0), *_LOAD_KEYS, dt_ms=4.0, check_settings=check_load),
+              Key("feedback", False, "", "whether the arm is controlled by its senses of shape and touch, and of sight "
+                  "where `load_at` is given: the load then lies on the ground"),
+              Key("places", 0, "", "how many places on the ground the load is drawn from, 0.4 to 0.9 arm lengths away "
+                  "and up to 75 degrees aside; the arm sees where it is. 0: one load beneath the arm", least=0,
+                  most=10_000),
+              Key("seconds", 3.0, "s", "how long it may take, for each place", above=0.1, most=600.0),
+              _current(0.0, 0.0, 0.0), *_LOAD_KEYS, dt_ms=4.0, check_settings=check_fetch),
     _muscular("throw", "the octopus arm takes a load from the ground, swings it and lets go",
               "arm_throw:throw",
               Key("load_g", 50.0, "g", "mass of the load", least=0.0, most=1e4),
