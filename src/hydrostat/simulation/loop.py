@@ -72,7 +72,7 @@ def first_carry(loop: Loop, state: State, dt, memory: Any = None) -> Carry:
 @quick_jit
 def _first_sensed(system: System, sensors: Sensors, state: State, dt) -> tuple:
     """The first observation, the memory of the sensors before it, and the robot's place among its surroundings."""
-    truth = observe(system, state, Control(), dt)
+    truth = observe(system, state, Control(), dt, sensors.force is not None)
     sensed = sensors.init(system, truth, dt)
     return sensors(state.time, truth, sensed)[0], sensed, system.place(state)
 
@@ -95,7 +95,7 @@ def one_step(loop: Loop, carry: Carry, dt) -> Carry:
     """One step of the loop: observe, decide, step."""
     system, controller, sensors, stepper = loop
     state = carry.state
-    truth = observe(system, state, carry.control, dt)
+    truth = observe(system, state, carry.control, dt, sensors.force is not None)
     observation, sensed = sensors(state.time, truth, carry.sensed)
     control, memory = controller(state.time, observation, carry.memory)
     new = advance(system, state, carry.place, control, dt, stepper)

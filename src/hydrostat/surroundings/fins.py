@@ -125,6 +125,8 @@ class Fins(AbstractSurroundings):
         """The state of the fins after the step; work is by the trapezoidal rule."""
         del environment
         assert place.body is not None
+        assert isinstance(forces, OnBody)
+        assert isinstance(forces.part, FinForces)
         acting = forces.part.after(dt)
         power = acting.power(place.body)
         beat = acting.beat

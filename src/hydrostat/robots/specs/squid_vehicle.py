@@ -17,22 +17,22 @@ from hydrostat.robots.limbed import LimbedSpec
 from hydrostat.robots.specs.squid import BUOYANCY, DRY_MASS, ECOFLEX, LENGTH, LIMBS, RADII, WATER, squid
 
 HULL_LENGTH = 1.19  # m, from the bow plate to the stern
-RIGHTING_ARM = 0.02  # m, by which the body's centre of buoyancy is above its centre of mass, assumed
+RIGHTING_ARM = 0.04  # m, by which the body's centre of buoyancy is above its centre of mass, assumed
 AXIAL_DRAG = 0.2  # assumed: between a smooth spheroid, 0.05, and a blunt cylinder, 0.8 (Hoerner 1965)
 CROSS_DRAG = 1.1  # assumed: that of a long circular cylinder (Hoerner 1965)
 LINEAR_SPEED = 0.05  # m/s, assumed
 
 FIN_SECTIONS = 3  # of each side, section 2.1
 FIN_RAIL = (0.12, -0.28)  # m: how far the rails are from the axis, and where along it the first section begins, assumed
-FIN_LENGTH, FIN_SPAN = 0.23, 0.14  # m, of one section, assumed
-FIN_ANGLES_DEG = (-45.0, 0.0, 0.0)
-"""Mean angles of the rays above the horizontal, from the first section to the last, assumed. The first ones point down
-as well as out, so that flapping them against each other pushes the squid sideways."""
+FIN_LENGTH, FIN_SPAN = 0.23, 0.15  # m, of one section, assumed
+FIN_ANGLES_DEG = (-45.0, 45.0, 0.0)
+"""Mean angles of the rays above the horizontal, from the first section to the last, assumed. Flapping the sections that
+point down as well as out, and those that point up, pushes the squid sideways without a roll."""
 FIN_WAVES = 2.0 / 3.0  # waves on a section, assumed; the wave goes on from section to section
-FIN_FREQUENCY = 2.0  # Hz, assumed
+FIN_FREQUENCY = 3.0  # Hz, assumed
 FIN_MOST = math.radians(50.0)  # rad, assumed
 FIN_LAG = 0.15  # s, assumed
-FIN_SKEW = 0.6  # assumed
+FIN_SKEW = 0.85  # assumed
 FIN_DRAG = 1.2  # of a plate across the flow, of an aspect ratio near 1 (Hoerner 1965)
 
 JET_PLACE = (0.12, 0.0, -0.40)  # m, below the front of the pen, assumed
