@@ -20,9 +20,10 @@ _TYPICAL = 0.4  # share of the largest amplitude at which levers are taken
 class FinAllocation(eqx.Module):
     """The map from wrenches to amplitudes.
 
-    The mean force of a wave, or of a flap, grows with its amplitude; its line of action hardly moves. Of all forces of
-    the sections that together make a wrench those with the least squares are taken. Wave and flap are looked up apart:
-    on one section at once each makes the other a little stronger, which feedback has to take care of.
+    The mean force of a wave, or of a flap, grows with its amplitude; its line of action hardly moves. Waves are as
+    strong all along a side, and so push ahead and turn the bow; flaps do the rest. Of all such forces that together
+    make a wrench those with the least squares are taken. Wave and flap are looked up apart: a wave on the same section
+    makes a flap weaker, since a quadratic force is then nearly linear in it, and feedback has to take care of that.
     """
 
     inverse: Float[Array, "m 6"]
@@ -50,8 +51,11 @@ class FinAllocation(eqx.Module):
         wrenches = _means(fins, density, units)
         along = jnp.concatenate([-fins.along, fins.normal])
         matrix = (wrenches / small.dot(wrenches[:, 3:], along)[:, None]).T
-        # Newtons and newton metres count alike.
-        inverse = jnp.asarray(np.linalg.pinv(np.asarray(matrix)))
+        # Waves along each side, and all flaps; newtons and newton metres count alike.
+        sides = np.sign(np.asarray(matrix)[np.argmax(np.abs(np.asarray(matrix)[:3, 0])), :count])
+        along_sides = np.stack([sides > 0, sides < 0], 1) / np.sqrt(count / 2)
+        free = np.block([[along_sides, np.zeros((count, count))], [np.zeros((count, 2)), np.eye(count)]])
+        inverse = jnp.asarray(free @ np.linalg.pinv(np.asarray(matrix) @ free))
         return FinAllocation(inverse, matrix, amplitudes, *(jnp.maximum.accumulate(y) for y in (wave, flap)))
 
     @property

@@ -27,7 +27,7 @@ from hydrostat.surroundings import Fins, MantleJet, Water
 from hydrostat.surroundings.mantle_jet import JetPush
 from hydrostat.system import Control, System
 
-_LOOK_AHEAD = 0.3  # m, along the legs: so far ahead the vehicle looks where it is to go
+_LOOK_AHEAD = 0.3  # m, along the legs: ahead by which the direction of the path is taken
 _APPROACH = 0.6  # 1/s: speed at which it is to return to the point, per distance from it
 # Shares of what the fins can do about one axis, asked of them at most since they do several things at once: moments
 # about the body's x, y and z, which are yaw, pitch and roll, and forces. In pitch and roll the body rights itself.
@@ -64,6 +64,17 @@ class PilotState(NamedTuple):
     """Estimated volume of the water in the mantle [m^3]."""
     bursting: Float[Array, ""]
     """1 during a burst of the jet, else 0."""
+
+
+class JetControl(NamedTuple):
+    """The control of a mantle jet; all None where there is none."""
+
+    valve: Float[Array, ""] | None
+    """Opening of the valve, 0 or 1."""
+    pump: Float[Array, ""] | None
+    """Effort of the pump, 0 to 1."""
+    nozzle: Float[Array, " 2"] | None
+    """Angles of the nozzle [rad]."""
 
 
 class VehiclePilot(Recipe):
@@ -165,6 +176,7 @@ class AttachedPilot(Controller):
         """The memory at the start: nothing held yet, the bow as it is."""
         zero, position = jnp.zeros(()), observation.pose.position
         heading = _heading(observation.pose.rotation)
+        assert observation.flow is not None
         current = small.matvec(observation.pose.rotation, observation.flow + observation.twist[3:])
         return PilotState(zero, heading, position, current, jnp.zeros(6), position, jnp.zeros(6), zero, zero)
 
@@ -182,17 +194,18 @@ class AttachedPilot(Controller):
         seen = observation.pose.position
         seen = seen if observation.depth is None else jnp.concatenate([seen[:2], -observation.depth[None]])
         position = position + jnp.minimum(_DECAY * dt, 1.0) * (seen - position)
+        assert observation.flow is not None
         measured = small.matvec(R, observation.flow) + velocity
         current = memory.current + jnp.minimum(dt / _FLOW_TIME, 1.0) * (measured - memory.current)
         along, heading, target, reference = self._next(memory, position, current, R, dt)
-        force, moment, held = self._wanted(memory, target - position, reference - velocity, R, heading, observation)
+        force, moment, held = self._feedback(memory, target - position, reference - velocity, R, heading, observation)
         in_body = small.matvec(R.T, force + held[3:])
         wrench = jnp.concatenate([moment + held[:3], in_body])
         jet, push, water, bursting = self._burst(memory, in_body, dt)
         most = jnp.array(_SHARES) * self.allocation.most
         fins = self.allocation(jnp.clip(wrench - push, -most, most))
         new = PilotState(along, heading, position, current, held, target, wrench, water, bursting)
-        return Control(fins=fins, **jet), new
+        return Control(fins=fins, jet=jet.valve, pump=jet.pump, nozzle=jet.nozzle), new
 
     def _next(self, memory: PilotState, position, current, R, dt):
         """Where along the legs the point is, the wanted heading, the point, and its velocity."""
@@ -206,18 +219,18 @@ class AttachedPilot(Controller):
         through = waiting * self.speed / _LOOK_AHEAD * ahead + _APPROACH * away - current
         level = jnp.sqrt(through[0] ** 2 + through[1] ** 2)
         steered = level > _STEERED
-        wanted = jnp.where(steered, jnp.arctan2(through[1], jnp.where(steered, through[0], 1.0)), memory.heading)
-        wanted = wanted if self.fixed is None else self.fixed
-        turn = jnp.clip(_wrapped(wanted - memory.heading), -_TURN_RATE * dt, _TURN_RATE * dt)
+        desired = jnp.where(steered, jnp.arctan2(through[1], jnp.where(steered, through[0], 1.0)), memory.heading)
+        desired = desired if self.fixed is None else self.fixed
+        turn = jnp.clip(_wrapped(desired - memory.heading), -_TURN_RATE * dt, _TURN_RATE * dt)
         heading = memory.heading + turn
-        off = _wrapped(wanted - _heading(R)) if self.fixed is None else jnp.zeros(())
+        off = _wrapped(desired - _heading(R)) if self.fixed is None else jnp.zeros(())
         pace = self.speed * jnp.clip(jnp.cos(off), 0.3, 1.0) * waiting
         pace = jnp.minimum(pace, _SLOWING * (self.ends[-1] - memory.along))
         along = jnp.minimum(memory.along + dt * pace, self.ends[-1])
         before, target = self.point(memory.along), self.point(along)
         return along, heading, target, (target - before) / dt
 
-    def _wanted(self, memory: PilotState, away, slower, R, heading, observation: Observation):
+    def _feedback(self, memory: PilotState, away, slower, R, heading, observation: Observation):
         """The force in world axes and the moment in the body's without their integrals, and the integrals."""
         w, turn_w, dt = self.frequency, self.turn_frequency, observation.period
         mass = jnp.max(self.mass[3:])
@@ -236,7 +249,7 @@ class AttachedPilot(Controller):
     def _burst(self, memory: PilotState, force, dt):
         """The control of the jet, the wrench that it gives, the water left in the mantle, and whether it bursts."""
         if self.jet is None:
-            return {}, jnp.zeros(6), memory.water, memory.bursting
+            return JetControl(None, None, None), jnp.zeros(6), memory.water, memory.bursting
         jet = self.jet
         share = memory.water / jet.capacity
         asked = -small.dot(force, jet.axis) > _STRONG * _STRONGEST * small.norm(self.allocation.most[3:] * jet.axis)
@@ -252,7 +265,7 @@ class AttachedPilot(Controller):
         thrust = -push.momentum * push.direction
         wrench = jnp.concatenate([small.cross(jet.place, thrust), thrust])
         water = jnp.clip(memory.water + dt * (taken - leaving), 0.0, jet.capacity)
-        return {"jet": valve, "pump": pump, "nozzle": nozzle}, wrench, water, valve
+        return JetControl(valve, pump, nozzle), wrench, water, valve
 
 
 def _weight(system: System, density: Float[Array, ""]) -> Float[Array, " 3"]:

@@ -9,7 +9,7 @@ import numpy as np
 import hydrostat as hs
 from hydrostat.results import drawing, figures, panels
 from hydrostat.robots import build_robot, squid_fins, squid_jet
-from hydrostat.robots.specs import squid_vehicle as numbers
+from hydrostat.robots.specs import squid as numbers
 from hydrostat.scenarios.base import Run
 from hydrostat.surroundings import AbstractSurroundings, Fins, MantleJet
 
@@ -77,8 +77,8 @@ def draw(path: Path, trajectory: hs.Trajectory, title: str, points: np.ndarray, 
     for cell, plane in ((grid[0, 0:2], drawing.ABOVE), (grid[1, 0:2], drawing.FRONT)):
         axes = figure.add_subplot(cell)
         panels.draw_snapshots(axes, trajectory, moments, plane)
-        way = np.asarray(trajectory.body)[:, list(plane)] * 1e3
-        axes.plot(*way.T, color=figures.COLORS[0], linewidth=0.9, zorder=4)
+        path_mm = np.asarray(trajectory.body)[:, list(plane)] * 1e3
+        axes.plot(*path_mm.T, color=figures.COLORS[0], linewidth=0.9, zorder=4)
         panels.mark_points(axes, points, plane, "o--", linewidth=0.8)
         for line in _hulls(trajectory, moments):
             axes.plot(*(1e3 * line[:, list(plane)].T), color=figures.COLORS[3], linewidth=1.2, zorder=6)

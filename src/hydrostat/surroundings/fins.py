@@ -82,7 +82,7 @@ class Fins(AbstractSurroundings):
     normal: Float[Array, "f 3"]
     """Direction in which rays turn at positive angles, a unit vector across both."""
     offset: Float[Array, " f"]
-    """By how much the phase of a section is behind [rad]."""
+    """Phase by which a section is behind [rad]."""
     length: Float[Array, ""] = eqx.field(converter=scalar("length"))
     """Length of the root of a section [m]."""
     span: Float[Array, ""] = eqx.field(converter=scalar("span"))
@@ -110,16 +110,18 @@ class Fins(AbstractSurroundings):
     def begin(self, state: FinState, place: Place, environment: Environment, commands: Commands, dt):
         """The motion of the fins during the step, and the forces that it makes."""
         assert environment.water is not None
-        wanted = state.command if commands.fins is None else commands.fins
-        wanted = wanted * jnp.minimum(1.0, self.most / jnp.maximum(jnp.sum(jnp.abs(wanted), -1, keepdims=True), 1e-9))
-        after = wanted + (state.amplitude - wanted) * jnp.exp(-dt / self.lag)
+        setpoint = state.command if commands.fins is None else commands.fins
+        setpoint = setpoint * jnp.minimum(
+            1.0, self.most / jnp.maximum(jnp.sum(jnp.abs(setpoint), -1, keepdims=True), 1e-9)
+        )
+        after = setpoint + (state.amplitude - setpoint) * jnp.exp(-dt / self.lag)
         beat = Beat(state.phase, state.amplitude, (after - state.amplitude) / dt, jnp.zeros(()))
         water = environment.water
         forces = FinForces(self, beat, water.density, water.current)
         assert place.body is not None
         power = forces.power(place.body)
         work, wake = state.work + 0.5 * dt * power.motors, state.wake + 0.5 * dt * power.wake
-        return state._replace(command=wanted, work=work, wake=wake), OnBody(forces, jnp.zeros(()))
+        return state._replace(command=setpoint, work=work, wake=wake), OnBody(forces, jnp.zeros(()))
 
     def finish(self, state: FinState, forces, place: Place, environment: Environment, dt) -> FinState:
         """The state of the fins after the step; work is by the trapezoidal rule."""
@@ -166,7 +168,7 @@ class Beat(NamedTuple):
     amplitude: Float[Array, "f 2"]
     """Amplitudes at the begin of the step [rad]."""
     rate: Float[Array, "f 2"]
-    """Their rate [rad/s]."""
+    """Rate of the amplitudes [rad/s]."""
     elapsed: Float[Array, ""]
     """Time since the begin of the step [s]."""
 
@@ -203,8 +205,8 @@ class FinForces(AbstractForces):
         return FinPower(motors, jnp.sum(forces * (relative + self.current - own)), water)
 
     def elements(self, body: Nodes) -> tuple[Array, Array, Array, Array, Array]:
-        """Of all blade elements: levers from the body's origin [m], forces [N], their damping [N s/m], velocities
-        relative to the body and velocities relative to the water [m/s]; in world axes."""
+        """The blade elements of all fins: levers from the body's origin [m], forces [N], their damping [N s/m],
+        velocities relative to the body and velocities relative to the water [m/s]; in world axes."""
         assert body.rotation is not None
         R, fins = body.rotation[0], self.fins
         angle, rate, slope = (y[:, :, None, None] for y in fins.angles(self.beat))

@@ -96,8 +96,8 @@ class MantleJet(AbstractSurroundings):
         if commands.pump is not None and commands.nozzle is not None:
             command = jnp.concatenate([jnp.stack([commands.pump, commands.jet]), commands.nozzle])
         pump, valve = (jnp.clip(command[i], 0.0, 1.0) for i in (0, 1))
-        wanted = jnp.clip(command[2:], -self.most, self.most)
-        nozzle = wanted + (state.nozzle - wanted) * jnp.exp(-dt / self.lag)
+        setpoint = jnp.clip(command[2:], -self.most, self.most)
+        nozzle = setpoint + (state.nozzle - setpoint) * jnp.exp(-dt / self.lag)
         taken, leaving, _ = self.flows(state.volume, pump, valve, water.density)
         middle = jnp.maximum(state.volume + 0.5 * dt * (taken - leaving), 0.0)
         taken, leaving, speed = self.flows(middle, pump, valve, water.density)

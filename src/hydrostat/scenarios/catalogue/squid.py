@@ -1,20 +1,10 @@
 """The scenarios of the squid, with their keys."""
 
-from hydrostat.robots.checks import check_limbs_of_arcs, check_squid, check_squid_vehicle
-from hydrostat.scenarios.catalogue.animal_checks import check_press, check_swum_waypoints, check_twin
+from hydrostat.robots.checks import check_limbs_of_arcs, check_squid
+from hydrostat.scenarios.catalogue.animal_checks import check_press, check_twin
 from hydrostat.scenarios.keys import Key, Scenario
 
 _LIMBS_OF_ARCS = "robots with limbs on a body, whose segments have the modes bend_x, bend_y and stretch"
-
-_WATER = (
-    Key("current_m_s", 0.2, "m/s", "speed of the water", least=0.0, most=2.0),
-    Key("current_deg", 90.0, "deg", "where the water goes, from the world's x towards its y", least=-360.0, most=360.0),
-)
-_VEHICLE = (
-    Key("jet", True, "", "whether the jet may help the fins"),
-    Key("noise", 0.0, "", "noise of the sensors over that which is assumed for them", least=0.0, most=20.0),
-    Key("dt_ms", 5.0, "ms", "time step, and control tick", above=0.0, most=20.0),
-)
 
 SQUID_SCENARIOS = (
     Scenario(
@@ -87,46 +77,6 @@ SQUID_SCENARIOS = (
             Key("seconds", 16.0, "s", "how long it lasts", least=11.0, most=600.0),
             Key("pieces", 4, "", "pieces that each segment is cut into", least=2, most=20),
             Key("dt_ms", 2.0, "ms", "time step, and control tick", above=0.0, most=20.0),
-        ),
-    ),
-    Scenario(
-        name="squid-swim",
-        summary="the squid swims from waypoint to waypoint in a current, by its fins and its jet",
-        robot="squid_vehicle",
-        accepts="the squid as a vehicle",
-        check_robot=check_squid_vehicle,
-        limbed=True,
-        function="hydrostat.scenarios.squid_swim:swim",
-        check_settings=check_swum_waypoints,
-        keys=(
-            Key("waypoints_m", (3.0, 0.0, 0.0, 3.0, 3.0, -0.5, 0.0, 3.0, -0.5, -1.0, 3.0, 0.0), "m",
-                "points to pass, three coordinates each; the first leg begins 0.48 m behind the world's origin",
-                least=-1e3, most=1e3, most_entries=300),
-            Key("speed_m_s", 0.12, "m/s", "over ground", above=0.0, most=1.0),
-            *_WATER,
-            Key("seconds", 115.0, "s", "how long it lasts", above=0.0, most=3600.0),
-            *_VEHICLE,
-        ),
-    ),
-    Scenario(
-        name="squid-station",
-        summary="the squid holds its place by its fins while something pulls at its grasper",
-        robot="squid_vehicle",
-        accepts="the squid as a vehicle",
-        check_robot=check_squid_vehicle,
-        limbed=True,
-        function="hydrostat.scenarios.squid_station:station",
-        keys=(
-            Key("pull_n", 5.0, "N", "force at the grasper's tip", least=0.0, most=50.0),
-            Key("pull_deg", 0.0, "deg", "where it pulls, from the world's x, which is ahead, towards its y",
-                least=-360.0, most=360.0),
-            Key("pull_down_deg", 0.0, "deg", "by how much it pulls down", least=-90.0, most=90.0),
-            Key("rise_s", 2.0, "s", "in which the pull grows", above=0.0, most=60.0),
-            Key("current_m_s", 0.0, "m/s", "speed of the water", least=0.0, most=2.0),
-            Key("current_deg", 180.0, "deg", "where the water goes, from the world's x towards its y", least=-360.0,
-                most=360.0),
-            Key("seconds", 30.0, "s", "how long it lasts", least=10.0, most=3600.0),
-            *_VEHICLE,
         ),
     ),
 )  # fmt: skip
