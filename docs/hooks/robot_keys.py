@@ -4,6 +4,7 @@ import dataclasses
 import logging
 import re
 
+from hydrostat.robots.hull_spec import HullSpec
 from hydrostat.robots.limbed import BodySpec, LimbSpec, RingSpec, ShapeSpec
 from hydrostat.robots.spec import (
     BaseSpec,
@@ -28,11 +29,12 @@ _TABLES = {
     "[legs]": LegsSpec,
     "[muscles]": MusclesSpec,
     "[body]": BodySpec,
+    "[body.hull]": HullSpec,
     "[[body.shape]]": ShapeSpec,
     "[limbs]": RingSpec,
     "[[limb]]": LimbSpec,
 }
-_OWN_TABLES = ("shapes", "arm")
+_OWN_TABLES = ("shapes", "hull", "arm")
 """Fields of a class that the file has as tables of their own."""
 
 

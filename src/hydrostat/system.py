@@ -22,8 +22,10 @@ from hydrostat.mechanics.nodes import AbstractForces
 from hydrostat.mechanics.robot import Inputs, PerArm, Robot, joined, no_inputs, with_arms
 from hydrostat.mechanics.state import RobotState, body_of, nodes_of, rest_state
 from hydrostat.surroundings.base import AbstractSurroundings, Commands, Environment, Place, Together, per_node
+from hydrostat.surroundings.fins import Fins
 from hydrostat.surroundings.ground import Ground
 from hydrostat.surroundings.jet import Jet
+from hydrostat.surroundings.mantle_jet import MantleJet
 from hydrostat.surroundings.objects import Ball
 from hydrostat.surroundings.suckers import Suckers
 from hydrostat.surroundings.water import Water
@@ -79,7 +81,13 @@ class Control(eqx.Module):
     take: PerArm | None = None
     """Command of each segment's suckers (n,) on free objects: 1 to hold them, 0 to let go."""
     jet: Any = None
-    """Effort of the mantle that presses its water out, 0 to 1."""
+    """Effort of the mantle that presses its water out, or opening of its valve, 0 to 1."""
+    fins: Any = None
+    """Amplitudes of the wave and of the flap of each fin section (f, 2) [rad]."""
+    pump: Any = None
+    """Effort of the pump that fills a mantle, 0 to 1."""
+    nozzle: Any = None
+    """Angles of the nozzle of a mantle (2,) [rad]."""
     load: PerArm | None = None
     """Dead loads (m, 6) at the robot's places for loads: moment [N m] and force [N] in world axes."""
     follower: PerArm | None = None
@@ -236,14 +244,30 @@ class System(eqx.Module):
                         f"`tension` must not be negative, since a tendon cannot push; got {float(jnp.min(value)):g} N"
                     ),
                 )
+        self._check_swimming(control)
+        return control
+
+    def _check_swimming(self, control: Control) -> None:
+        """Refuse a control of jet or fins that this system does not have."""
         if control.jet is not None and not self.has_jet:
             raise InputError("`jet` is for a system with `Jet()` among its surroundings; this one has none")
-        return control
+        fins, mantle = self.part(Fins), self.part(MantleJet)
+        shapes = {"fins": None if fins is None else jnp.zeros((len(fins.root), 2))}
+        shapes |= {"pump": None, "nozzle": None} if mantle is None else {"pump": jnp.zeros(()), "nozzle": jnp.zeros(2)}
+        for name, like in shapes.items():
+            value = getattr(control, name)
+            if value is None:
+                continue
+            if like is None:
+                kind = "Fins" if name == "fins" else "MantleJet"
+                raise InputError(f"`{name}` is for a system with `{kind}` among its surroundings; this one has none")
+            _check_shape(name, value, like)
+            require(jnp.all(jnp.isfinite(value)), lambda name=name: f"`{name}` must be finite numbers; it is not")
 
     @property
     def has_jet(self) -> bool:
         """Whether the surroundings contain a jet."""
-        return self.part(Jet) is not None
+        return self.part(Jet) is not None or self.part(MantleJet) is not None
 
     @property
     def by_length(self) -> bool:
@@ -275,7 +299,10 @@ class System(eqx.Module):
             return jnp.zeros(rows) if segments is None else per_node(self.robot, segments)
 
         jet = jnp.zeros(()) if control.jet is None else jnp.asarray(control.jet, float)
-        return Commands(of_nodes(control.grip), of_nodes(control.take), jet)
+        set_, fins = (control.fins, control.pump, control.nozzle), self.part(Fins)
+        none = (None if fins is None else jnp.zeros((len(fins.root), 2)), jnp.zeros(()), jnp.zeros(2))
+        swimming = (zero if value is None else value for value, zero in zip(set_, none, strict=True))
+        return Commands(of_nodes(control.grip), of_nodes(control.take), jet, *swimming)
 
     def inputs(self, control: Control, before: State, after: PerArm, share, forces: AbstractForces | None) -> Inputs:
         """The inputs of the mechanics at a moment of a step.
@@ -315,8 +342,8 @@ class System(eqx.Module):
         return Together(tuple(forces for forces in found if forces is not None))
 
     def _holding(self, state: State) -> Commands:
-        """The commands that keep every sucker as it is."""
-        quiet = self.commands(Control())
+        """The commands that keep every sucker as it is, and let fins and jet go on."""
+        quiet = self.commands(Control())._replace(fins=None, pump=None, nozzle=None)
         suckers = self.part_state(state, Suckers)
         if suckers is None:
             return quiet
@@ -335,7 +362,7 @@ def _check_parts(parts: tuple) -> None:
     for part in parts:
         if not isinstance(part, AbstractSurroundings):
             raise InputError(f"`surroundings` must hold such as Water(), Ground(), Suckers(); got {shown(part)}")
-    for kind in (Water, Ground, Suckers):
+    for kind in (Water, Ground, Suckers, Fins, MantleJet):
         if sum(isinstance(part, kind) for part in parts) > 1:
             raise InputError(f"`surroundings` must hold at most one {kind.__name__}; got several")
     if any(isinstance(part, Suckers) for part in parts) and not any(isinstance(part, Ground | Ball) for part in parts):

@@ -23,6 +23,7 @@ SHARED = {
     "hydrostat.scenarios.own_targets": None,
     "hydrostat.scenarios.recorded_tracking": None,
     "hydrostat.scenarios.squid_reach_plan": None,
+    "hydrostat.scenarios.squid_vehicle": None,
     "hydrostat.scenarios.track_authors": None,
 }
 """What scenarios may take from their own package: how a run is told what to do, the set-up that a family shares, and

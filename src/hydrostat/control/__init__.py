@@ -10,6 +10,7 @@ from hydrostat.control.base import Constant, Controller, Idle, Recipe
 from hydrostat.control.combining import Combined, Then
 from hydrostat.control.computed_torque import ComputedTorque, Plan, inverse_dynamics_along, plan_of, with_payload
 from hydrostat.control.feedback import KnownArm
+from hydrostat.control.fin_allocation import FinAllocation
 from hydrostat.control.functions import FunctionController, controller
 from hydrostat.control.leg_motions import even_motion, outside_stroke, poses_by_actuators
 from hydrostat.control.limb_pilot import LimbPilot, PilotMemory, Press, aim_points, tip_force
@@ -17,7 +18,7 @@ from hydrostat.control.paths import PAPER_PATHS, SPIRAL, Curve, curve_through, d
 from hydrostat.control.platforms import Platforms, milliseconds_per_tick, tracking_law
 from hydrostat.control.profiles import Profile, minimum_jerk, scurve, trapezoid
 from hydrostat.control.resolved_rate import Law, Obstacle, Posture, clearances
-from hydrostat.control.schedules import ScheduledLoad, ScheduledTension, SmoothSchedule
+from hydrostat.control.schedules import LimbSchedule, ScheduledLoad, ScheduledTension, SmoothSchedule
 from hydrostat.control.shapes import CurveFit, PoseFit, configuration, fit_curve, fit_pose, space_curve
 from hydrostat.control.target_switching import TargetRun, TargetTracker
 from hydrostat.control.targets import distance_left, targets_before
@@ -27,6 +28,7 @@ from hydrostat.control.timelines import Ramp, Timeline
 from hydrostat.control.timing import Playback, ZeroOrderHold, at_rate, steps_per_decision
 from hydrostat.control.tip_goals import TipGoals, hold_goal, plan_tip_goals
 from hydrostat.control.tracking import Tracked, follow, switch
+from hydrostat.control.vehicle import PilotState, VehiclePilot
 from hydrostat.control.wire_loads import LoadedShape, loaded_shape
 from hydrostat.control.wire_motion import (
     MOTIONS,
@@ -55,15 +57,18 @@ __all__ = [
     "Controller",
     "Curve",
     "CurveFit",
+    "FinAllocation",
     "FunctionController",
     "Gaze",
     "Idle",
     "KnownArm",
     "Law",
     "LimbPilot",
+    "LimbSchedule",
     "LoadedShape",
     "Obstacle",
     "PilotMemory",
+    "PilotState",
     "Plan",
     "Platforms",
     "Playback",
@@ -85,6 +90,7 @@ __all__ = [
     "TipGoals",
     "TipTask",
     "Tracked",
+    "VehiclePilot",
     "WireModel",
     "WireMotion",
     "ZeroOrderHold",

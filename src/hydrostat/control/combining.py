@@ -13,7 +13,8 @@ from hydrostat.errors import InputError, listed
 from hydrostat.sensing import Observation
 from hydrostat.system import Control, System
 
-_NAMES = ("tension", "length", "activation", "torque", "leg_force", "grip", "take", "jet", "load", "follower", "base")
+_NAMES = ("tension", "length", "activation", "torque", "leg_force", "grip", "take", "jet", "fins", "pump", "nozzle",
+          "load", "follower", "base")  # fmt: skip
 _NO_ZERO = ("length", "base")  # of which 0 does not mean that nothing is set
 _HELD = ("grip", "take")
 

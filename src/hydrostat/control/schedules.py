@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from hydrostat.control.base import Controller
-from hydrostat.errors import InputError
+from hydrostat.errors import InputError, listed, shown
 from hydrostat.system import Control, System
 
 
@@ -105,3 +105,53 @@ class ScheduledLoad(Controller):
         """The schedules as a function of time."""
         del time, observation
         return _Load(self.tension, self.load), memory
+
+
+class LimbSchedule(Controller):
+    """Tensions of the tendons of one limb of several, and a force at its tip, that follow schedules.
+
+    LimbSchedule("grasper", force=SmoothSchedule([5.0], [2.0], [[5.0, 0.0, 0.0]]))
+    """
+
+    limb: str = eqx.field(static=True)
+    """Name of the limb."""
+    tension: SmoothSchedule | None = None
+    """Tension of each of its tendons over time [N]; None where they are slack."""
+    force: SmoothSchedule | None = None
+    """Force over time in world axes [N], at the limb's last place for loads; None where nothing pulls."""
+    shapes: tuple[tuple[int, int], ...] = eqx.field(static=True, default=())
+    """Numbers of tendons and of places for loads of all limbs, known when attached."""
+    index: int = eqx.field(static=True, default=-1)
+    """Which of the limbs it is, known when attached."""
+
+    def attach(self, system: System, dt: float) -> "LimbSchedule":
+        """The same for the limbs of a system; `InputError` where it has no such limb."""
+        del dt
+        robot = system.robot
+        if self.limb not in robot.names or not isinstance(robot.arms, tuple):
+            raise InputError(f"`limb` must be one of {listed(robot.names) or 'no names'}; got {shown(self.limb)}")
+        counts = [0 if arm.wires is None else len(arm.wires.course.ends_at) for arm in robot.each]
+        shapes = tuple((count, arm.loads.fraction.shape[0]) for count, arm in zip(counts, robot.each, strict=True))
+        own = LimbSchedule(self.limb, self.tension, self.force, shapes, robot.names.index(self.limb))
+        if self.force is not None and not shapes[own.index][1]:
+            raise InputError(f"{self.limb} has no place for loads; build the robot with `load_places=[1.0]`")
+        system.check(own.control(0.0))
+        return own
+
+    def control(self, time) -> Control:
+        """The control at a time [s]."""
+        values: dict = {}
+        if self.tension is not None:
+            each = [jnp.zeros(count) for count, _ in self.shapes]
+            each[self.index] = self.tension(time)
+            values["tension"] = tuple(each)
+        if self.force is not None:
+            loads = [jnp.zeros((count, 6)) for _, count in self.shapes]
+            loads[self.index] = loads[self.index].at[-1, 3:].set(self.force(time))
+            values["load"] = tuple(loads)
+        return Control(**values)
+
+    def __call__(self, time, observation, memory):
+        """The schedules at the begin of the step, held during it."""
+        del observation
+        return self.control(time), memory

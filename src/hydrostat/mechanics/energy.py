@@ -6,13 +6,15 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from hydrostat.bodies import Hull
 from hydrostat.lie import SE3, small
 from hydrostat.mechanics.added_mass import added_inertia, entrained, in_axes
 from hydrostat.mechanics.buoyancy import displaced, displaced_mass
 from hydrostat.mechanics.contraction import muscle_forces
 from hydrostat.mechanics.dynamics import motions_of
 from hydrostat.mechanics.elasticity import dissipated_power, elastic_energy
-from hydrostat.mechanics.motion import Coordinates, body_node, like_coordinates, without_masses
+from hydrostat.mechanics.motion import BaseMotion, Coordinates, body_node, like_coordinates, without_masses
+from hydrostat.mechanics.nodes import Entrained
 from hydrostat.mechanics.outer_forces import forces_on_nodes
 from hydrostat.mechanics.points import carried_twist
 from hydrostat.mechanics.radial_inertia import radial_kinetic_energy
@@ -90,8 +92,23 @@ def masses(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) -> Mass
         pose = jax.tree.map(lambda y: y[None], base.T)
         own = model.base_inertia[None]
         lifting = jnp.zeros(()) if density is None or model.body is None else density * model.body.volume
-        parts.append(Masses(own, jnp.zeros_like(own), lifting[None], pose, base.V[None]))
+        hull = None if model.body is None else model.body.hull
+        inside = lifting if hull is None else jnp.zeros_like(lifting)
+        parts.append(Masses(own, jnp.zeros_like(own), inside[None], pose, base.V[None]))
+        if hull is not None:
+            parts.append(_hull_masses(hull, base, lifting, water))
     return jax.tree.map(lambda *y: jnp.concatenate(y), *parts)
+
+
+def _hull_masses(hull: Hull, base: BaseMotion, lifting: Float[Array, ""], water: Entrained | None) -> Masses:
+    """The water that a hull displaces, at its centre of buoyancy, and the water that it carries along, at its own."""
+    none = jnp.zeros(6)
+    added = none if water is None else hull.entrained_inertia(water.density)
+    places = SE3(jnp.stack([jnp.eye(3)] * 2), jnp.stack([hull.buoyancy, hull.centre]))
+    pose = SE3(*(jnp.stack([part, part]) for part in (base.T.rotation, base.T.position))) @ places
+    inertia = jnp.stack([none, added])
+    lift = jnp.stack([lifting, jnp.zeros_like(lifting)])
+    return Masses(inertia, inertia, lift, pose, carried_twist(places, jnp.stack([base.V, base.V])))
 
 
 def energy(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) -> Energy:

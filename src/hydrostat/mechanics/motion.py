@@ -223,10 +223,10 @@ def arm_nodes(family: NodeFamily, model: ArmModel, motion: Motion, q: Float[Arra
 
 
 def body_node(base: BaseMotion) -> Nodes:
-    """The origin of a body as a node without extent."""
+    """The origin of a body as a node without extent, with the body's axes."""
     R = base.T.rotation
     own = (base.T.position, small.matvec(R, base.V[3:]), small.matvec(R, base.V[:3]), R[:, 2], jnp.zeros(()),
-           jnp.zeros(()))  # fmt: skip
+           jnp.zeros(()), R)  # fmt: skip
     return Nodes(*(part[None] for part in own))
 
 

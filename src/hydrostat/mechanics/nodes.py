@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from hydrostat.errors import InputError
-from hydrostat.lie import small
+from hydrostat.lie import small, so3
 
 NodeFamily = Literal["contact", "flow"]
 """Two families of nodes along an arm. Contact nodes are at the ends of the segments, or at equal distances up to them:
@@ -33,6 +33,8 @@ class Nodes(NamedTuple):
     """[m]"""
     length: Float[Array, " n"]
     """Length of the piece of arm that each node stands for [m]."""
+    rotation: Float[Array, "n 3 3"] | None = None
+    """Axes of a body, which is a node by itself; the nodes of arms have none."""
 
 
 class NodeForces(NamedTuple):
@@ -61,6 +63,25 @@ class Entrained(NamedTuple):
 def on_displacements(linear: Float[Array, "n 3 3"]) -> Float[Array, "n 6 6"]:
     """A stiffness or damping against displacements of the nodes, with none against rotations."""
     return jnp.pad(linear, ((0, 0), (3, 0), (3, 0)))
+
+
+def at_levers(levers: Float[Array, "p 3"], forces: Float[Array, "p 3"], damping: Float[Array, "p 3 3"]) -> NodeForces:
+    """Forces at points that are rigidly joined to one node, as forces on that node.
+
+    With B = [-hat(r) | I], the velocity of a point per twist of the node, it is B^T F, and its damping B^T C B.
+
+    **Arguments:** `levers`: r, from the node to the points in world axes [m]; `damping`: C of each force against the
+    velocity of its point [N s/m].
+    """
+    hats = so3.hat(levers)
+    turned = small.matmul(hats, damping)
+    mixed = jnp.sum(turned, 0)
+    rotary = -jnp.sum(small.matmul(turned, hats), 0)
+    linear = jnp.sum(damping, 0)
+    upper, lower = jnp.concatenate([rotary, mixed], -1), jnp.concatenate([mixed.T, linear], -1)
+    matrix = jnp.concatenate([upper, lower], 0)[None]
+    torque = jnp.sum(small.cross(levers, forces), 0)
+    return NodeForces(jnp.sum(forces, 0)[None], torque[None], jnp.zeros_like(matrix), matrix)
 
 
 class AbstractForces(eqx.Module):

@@ -14,6 +14,7 @@ from hydrostat.mechanics.added_mass import added_inertia, entrained
 from hydrostat.mechanics.articulated import ArmFactors, Factors, WireFactors, products, solve
 from hydrostat.mechanics.contraction import muscle_operator
 from hydrostat.mechanics.elasticity import local_operator
+from hydrostat.mechanics.hull import hull_inertia
 from hydrostat.mechanics.model import ArmModel
 from hydrostat.mechanics.motion import Coordinates, Motion, base_motion, like_coordinates, skin_is_tips, unrolling
 from hydrostat.mechanics.nodes import Entrained, NodeForces
@@ -54,6 +55,8 @@ def factor(model: Robot, x: Coordinates, v: Coordinates, c_v, c_q, inputs: Input
     if model.base_inertia is not None:
         J = se3.tangent(x.base)
         articulated = total(model, inertia) + jnp.diag(model.base_inertia)
+        if water is not None and model.body is not None and model.body.hull is not None:
+            articulated = articulated + hull_inertia(model.body.hull, water)
         on_body = forces_on_body(base, inputs)
         if on_body is not None:
             resisting = c_v * on_body.damping + c_q * on_body.stiffness

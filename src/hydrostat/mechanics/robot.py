@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from hydrostat.bodies import Arm
+from hydrostat.bodies import Arm, Hull
 from hydrostat.errors import InputError
 from hydrostat.lie import SE3
 from hydrostat.mechanics.model import (
@@ -34,7 +34,8 @@ ones an array with a leading axis."""
 
 
 class BodyShape(eqx.Module):
-    """The shape of the body that carries the arms, as its surroundings see it: a ball about its origin."""
+    """The shape of the body that carries the arms, as its surroundings see it: a ball about its origin, and for water a
+    hull where it has one."""
 
     radius: Float[Array, ""]
     """Radius of the ball [m]."""
@@ -42,6 +43,8 @@ class BodyShape(eqx.Module):
     """Drag coefficient on the area of its shadow."""
     volume: Float[Array, ""]
     """Volume of the displaced water [m^3]."""
+    hull: Hull | None = None
+    """Hull of a body that swims; None where water resists the ball."""
 
 
 class Robot(eqx.Module):

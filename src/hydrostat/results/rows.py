@@ -24,6 +24,7 @@ from hydrostat.mechanics.model import ArmModel
 from hydrostat.mechanics.robot import PerArm, joined, over_arms, split, stacked
 from hydrostat.mechanics.wires import wire_tensions
 from hydrostat.surroundings.jet import Jet
+from hydrostat.surroundings.mantle_jet import MantleJet
 from hydrostat.surroundings.objects import Ball
 from hydrostat.surroundings.suckers import Suckers
 from hydrostat.system import Control, State, System
@@ -325,7 +326,7 @@ def object_radii(system: System) -> list:
 
 def thrust(system: System, row: Row) -> Float[Array, " 3"]:
     """The thrust of the jet during the step that ended there; zero without one."""
-    jet = system.part_state(row.state, Jet)
+    jet = system.part_state(row.state, MantleJet if system.part(Jet) is None else Jet)
     return jnp.zeros(3) if jet is None else jet.thrust
 
 

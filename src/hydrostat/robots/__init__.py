@@ -33,6 +33,7 @@ from hydrostat.robots.variants import (
 if TYPE_CHECKING:
     from hydrostat.mechanics.robot import Robot
     from hydrostat.robots import alterations
+    from hydrostat.robots.drives import squid_fins, squid_jet
     from hydrostat.robots.elastica import Sag, sag
     from hydrostat.robots.grippers import hand
 
@@ -72,7 +73,10 @@ __all__ = [
     "softer",
     "specs",
     "squid",
+    "squid_fins",
+    "squid_jet",
     "squid_limb",
+    "squid_vehicle",
     "stewart_arm",
     "stronger",
     "tendon_count",
@@ -80,7 +84,7 @@ __all__ = [
     "wire_variants",
 ]
 
-_LATER = {"Sag": "elastica", "hand": "grippers", "sag": "elastica"}
+_LATER = {"Sag": "elastica", "hand": "grippers", "sag": "elastica", "squid_fins": "drives", "squid_jet": "drives"}
 
 
 def __getattr__(name: str):
@@ -143,6 +147,18 @@ def squid(pieces: int = 1, tendons: str = "tip", **options) -> "Robot":
     those of `build_robot`.
     """
     from hydrostat.robots.specs.squid import squid as specification
+
+    return build_robot(specification(pieces, tendons), **options)
+
+
+def squid_vehicle(pieces: int = 1, tendons: str = "segments", **options) -> "Robot":
+    """The squid after Emet et al. as a vehicle that swims; `specs.squid_vehicle` says what is assumed.
+
+    Its drives are surroundings: `squid_fins()`, `squid_jet()`, in `Water(added_mass=1.0)`.
+
+    **Arguments:** as those of `squid`.
+    """
+    from hydrostat.robots.specs.squid_vehicle import squid_vehicle as specification
 
     return build_robot(specification(pieces, tendons), **options)
 

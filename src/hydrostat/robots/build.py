@@ -18,12 +18,13 @@ from hydrostat.actuation import (
     make_tissue,
     rest_poses,
 )
-from hydrostat.bodies import Arm, Material, Section
+from hydrostat.bodies import Arm, Hull, Material, Section
 from hydrostat.constants import BALL_DRAG
 from hydrostat.errors import InputError, choice
 from hydrostat.lie import SE3
 from hydrostat.mechanics.model import GRAVITY, ArmModel, Wires, make_arm_model
 from hydrostat.mechanics.robot import BodyShape, Robot, equal_arms, single_arm
+from hydrostat.robots.hull_spec import HullSpec
 from hydrostat.robots.limbed import AnySpec, LimbedSpec
 from hydrostat.robots.spec import MODES, BaseSpec, LegsSpec, MusclesSpec, RobotSpec
 from hydrostat.segments import AbstractSegment, StewartSegment, StrainSegment, StrutSegment, SwellingSegment
@@ -148,7 +149,15 @@ def _wires(spec: RobotSpec, arm: Arm, drive: str, wire_stiffness: float) -> Wire
 def _body_shape(spec: LimbedSpec) -> BodyShape:
     """The shape of the body: a ball that displaces as much water as the body does."""
     radius = (0.75 * spec.body.volume / np.pi) ** (1.0 / 3.0)
-    return BodyShape(*(jnp.asarray(value, float) for value in (radius, BALL_DRAG, spec.body.volume)))
+    numbers = (jnp.asarray(value, float) for value in (radius, BALL_DRAG, spec.body.volume))
+    return BodyShape(*numbers, hull=None if spec.body.hull is None else _hull(spec.body.hull, spec.body.centre))
+
+
+def _hull(spec: HullSpec, origin: np.ndarray) -> Hull:
+    """The hull, with positions from the body's centre of mass."""
+    places = (np.array(place) - origin for place in (spec.centre, spec.buoyancy_centre))
+    numbers = (spec.length / 2.0, spec.width / 2.0, spec.added, spec.axial_drag, spec.cross_drag, spec.linear_speed)
+    return Hull(*(jnp.asarray(value, float) for value in (*places, *numbers)))
 
 
 def _body_inertia(spec: LimbedSpec) -> Float[Array, " 6"]:

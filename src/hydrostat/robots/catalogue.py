@@ -15,6 +15,7 @@ from hydrostat.robots.specs.octopus import octopus
 from hydrostat.robots.specs.octopus_arm import octopus_arm
 from hydrostat.robots.specs.rod import rod
 from hydrostat.robots.specs.squid import squid, squid_limb
+from hydrostat.robots.specs.squid_vehicle import squid_vehicle
 from hydrostat.robots.specs.stewart_arm import stewart_arm
 from hydrostat.robots.specs.tentacle import tentacle
 
@@ -52,6 +53,7 @@ ROBOTS = {
         Entry("octopus", "eight such arms on a free body (Kang)", octopus),
         Entry("octopus_swimmer", "the same, its arms pointing down by 40 degrees", partial(octopus, pitch_deg=40.0)),
         Entry("squid", "a body with four soft limbs of 0.6 m, four tendons each (Emet et al.)", squid),
+        Entry("squid_vehicle", "the same, free to swim: a hull, with drives for fins and jet", squid_vehicle),
         Entry("squid_grasper", "its grasper limb alone: two segments", partial(squid_limb, "grasper")),
         Entry("squid_camera", "its camera limb alone: one segment", partial(squid_limb, "camera")),
     )

@@ -6,6 +6,7 @@ from hydrostat.errors import InputError, listed
 from hydrostat.robots.limbed import AnySpec, LimbedSpec
 from hydrostat.robots.spec import RobotSpec
 from hydrostat.robots.specs.squid import squid
+from hydrostat.robots.specs.squid_vehicle import squid_vehicle
 from hydrostat.robots.variants import arms_of
 
 
@@ -61,6 +62,13 @@ def check_squid(spec: LimbedSpec) -> None:
     if spec != squid():
         own = "; it is another robot of that name" if spec.name == "squid" else ""
         raise InputError(f"this scenario needs squid as it is built in, without changes; got {spec.name}{own}")
+
+
+def check_squid_vehicle(spec: LimbedSpec) -> None:
+    """Refuse any robot but the squid as a vehicle, whose fins are made for its hull."""
+    if spec != squid_vehicle():
+        own = "; it is another robot of that name" if spec.name == squid_vehicle().name else ""
+        raise InputError(f"this scenario needs squid_vehicle as it is built in, without changes; got {spec.name}{own}")
 
 
 def check_wire_driven(spec: RobotSpec) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from hydrostat.errors import InputError, listed, shown, whole
 from hydrostat.robots.file_limits import LARGEST_FILE, check_tables, check_text
 from hydrostat.robots.file_text import format_robot
+from hydrostat.robots.hull_spec import HullSpec
 from hydrostat.robots.limbed import AnySpec, BodySpec, LimbedSpec, LimbSpec, RingSpec, ShapeSpec
 from hydrostat.robots.spec import (
     BaseSpec,
@@ -103,9 +104,11 @@ def _limbed(table: dict, own: dict) -> LimbedSpec:
         if "body" not in table and key in table:
             raise InputError(f"[body] is missing; a file with {'[limbs]' if key == 'limbs' else '[[limb]]'} needs it")
     body = dict(_table(table["body"], "[body]"))
-    _known(body, ("volume", "free", "shape"), "[body]")
+    _known(body, ("volume", "free", "shape", "hull"), "[body]")
     shapes = _tables(body.pop("shape", []), "[[body.shape]]")
     body["shapes"] = tuple(_build(ShapeSpec, shape, f"[[body.shape]] {i}") for i, shape in enumerate(shapes, 1))
+    if "hull" in body:
+        body["hull"] = _build(HullSpec, body["hull"], "[body.hull]")
     whole_body = _build(BodySpec, body, "[body]")
     limbs: list[LimbSpec] = []
     if "limbs" in table:

@@ -75,6 +75,15 @@ _COMMENTS: dict[str, dict[str, str]] = {
         "volume": "m^3 of water that it displaces",
         "free": "whether it moves by the forces on it; scenarios let it go or hold it as their task asks",
     },
+    "hull": {
+        "length": "m, of the spheroid along the body's z",
+        "width": "m, its largest diameter",
+        "centre": "m, in the body's frame",
+        "buoyancy_centre": "m, in the body's frame; above the centre of mass the body rights itself",
+        "axial_drag": "on the largest cross-section, for flow along the axis",
+        "cross_drag": "on the shadow, for flow across it",
+        "linear_speed": "m/s, below which drag is rather linear than quadratic",
+    },
     "shape": {
         "kind": "sphere, capsule, cylinder or box; their axes are those of the body",
         "size": "m; sphere: radius; capsule, cylinder: radius and length along z; box: edges along x, y, z",
@@ -116,7 +125,9 @@ def format_robot(spec: AnySpec) -> str:
 def _limbed(text: "_Text", spec: LimbedSpec) -> None:
     """A body, and its limbs: a ring of equal ones, or one after another."""
     text.table("[base]", "body_base", spec.base)
-    text.table("[body]", "body", spec.body, without=("shapes",))
+    text.table("[body]", "body", spec.body, without=("shapes", "hull"))
+    if spec.body.hull is not None:
+        text.table("[body.hull]", "hull", spec.body.hull)
     for shape in spec.body.shapes:
         text.table("[[body.shape]]", "shape", shape)
     ring, arm = spec.ring(), spec.limbs[0].arm

@@ -11,6 +11,7 @@ import numpy as np
 
 from hydrostat import errors
 from hydrostat.errors import InputError, listed, shown
+from hydrostat.robots.hull_spec import HullSpec
 from hydrostat.robots.spec import MASS, SIZE, BaseSpec, RobotSpec
 
 SHAPES = {"sphere": ("radius",), "capsule": ("radius", "length"), "cylinder": ("radius", "length"), "box": "xyz"}
@@ -83,8 +84,12 @@ class BodySpec:
     """Volume of the displaced water [m^3]; less than that of the shapes where the body floods."""
     free: bool = False
     """Whether the body moves by the forces on it, unless the caller that builds the robot says otherwise."""
+    hull: HullSpec | None = None
+    """Hull of a body that swims; None where water resists a ball of the body's volume."""
 
     def __post_init__(self):
+        if self.hull is not None and not isinstance(self.hull, HullSpec):
+            raise InputError(f"`hull` must be a HullSpec; got {shown(self.hull)}")
         if not isinstance(self.free, bool):
             raise InputError(f"`free` must be true or false; got {shown(self.free)}")
         if not self.shapes:

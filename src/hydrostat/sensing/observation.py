@@ -6,12 +6,13 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from hydrostat.lie import SE3
+from hydrostat.lie import SE3, small
 from hydrostat.mechanics import kinematics
 from hydrostat.mechanics.robot import PerArm, joined, over_arms, split, stacked
 from hydrostat.mechanics.wires import wire_tensions
 from hydrostat.segments import SWELL
 from hydrostat.surroundings.suckers import Suckers
+from hydrostat.surroundings.water import Water
 from hydrostat.system import Control, State, System
 
 
@@ -38,12 +39,20 @@ class Observation(NamedTuple):
     """Pose of the tips, with the arm as leading axis unless there is but a single arm."""
     tension: PerArm
     """Tension of every tendon (w,) [N]."""
+    depth: Float[Array, ""] | None = None
+    """Depth of the body below the world's origin [m]."""
+    flow: Float[Array, " 3"] | None = None
+    """Velocity of the water relative to the body, in its own axes [m/s]; of a robot without water that of the world."""
+    tip_force: Float[Array, "*arm 3"] | None = None
+    """Force of contact on the tips, in their axes [N], with the arm first unless there is but a single arm; None where
+    the sensors have no sense of force."""
 
 
-def observe(system: System, state: State, control: Control, period) -> Observation:
+def observe(system: System, state: State, control: Control, period, force: bool = False) -> Observation:
     """The observation of a state by perfect sensors.
 
-    **Arguments:** `control`: what has been set up to now; `period`: for how long the next one will be held [s].
+    **Arguments:** `control`: what has been set up to now; `period`: for how long the next one will be held [s];
+    `force`: whether there are force sensors at the tips.
     """
     robot = system.robot
     shapes = [jnp.zeros(arm.arm.count) for arm in robot.each]
@@ -78,7 +87,30 @@ def observe(system: System, state: State, control: Control, period) -> Observati
         objects=jnp.stack([own.ball.position for own in objects]) if objects else jnp.zeros((0, 3)),
         tip=tip_poses(system, state),
         tension=_tensions(system, state, control),
+        depth=-state.base_pose.position[2],
+        flow=_flow(system, state),
+        tip_force=tip_forces(system, state) if force else None,
     )
+
+
+def tip_forces(system: System, state: State) -> Float[Array, "*arm 3"]:
+    """The forces of contact on the tips of the arms, in the tips' axes [N]: those on their last contact nodes."""
+    place, forces = system.place(state), system.forces_at(state)
+    touching = None if forces is None else forces.at("contact")
+    tips = tip_poses(system, state)
+    if place is None or touching is None:
+        return jnp.zeros_like(tips.position)
+    last = [sum(system.environment.rows[: i + 1]) - 1 for i in range(system.robot.count)]
+    on_nodes = touching.forces(place.nodes).force
+    found = stacked(system.robot, [on_nodes[i] for i in last])
+    return small.matvec(jnp.swapaxes(tips.rotation, -1, -2), found)
+
+
+def _flow(system: System, state: State) -> Float[Array, " 3"]:
+    """The velocity of the water relative to the body, in the body's axes [m/s]."""
+    water = system.part(Water)
+    current = jnp.zeros(3) if water is None else water.current
+    return small.matvec(state.base_pose.rotation.T, current) - state.base_twist[3:]
 
 
 def tip_poses(system: System, state: State) -> SE3:

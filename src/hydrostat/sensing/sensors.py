@@ -22,6 +22,9 @@ FIELDS = {
     "vision": ("objects",),
     "tip": ("tip",),
     "tension": ("tension",),
+    "depth": ("depth",),
+    "flow": ("flow",),
+    "force": ("tip_force",),
 }
 """The fields of an observation that each sense measures."""
 _RATES = ("v", "twist")
@@ -32,6 +35,9 @@ _UNUSED = {
     "vision": ("rate_noise", "turn_noise", "turn_bias", "turn_rate_noise"),
     "tip": ("rate_noise", "turn_rate_noise"),
     "tension": ("rate_noise", "turn_noise", "turn_bias", "turn_rate_noise"),
+    "depth": ("rate_noise", "turn_noise", "turn_bias", "turn_rate_noise"),
+    "flow": ("rate_noise", "turn_noise", "turn_bias", "turn_rate_noise"),
+    "force": ("rate_noise", "turn_noise", "turn_bias", "turn_rate_noise"),
 }
 """The errors that a sense cannot have, and refuses."""
 
@@ -59,6 +65,9 @@ class SensorsMemory(NamedTuple):
     vision: SenseMemory | None
     tip: SenseMemory | None
     tension: SenseMemory | None
+    depth: SenseMemory | None
+    flow: SenseMemory | None
+    force: SenseMemory | None
 
 
 class Sensors(eqx.Module):
@@ -86,6 +95,12 @@ class Sensors(eqx.Module):
     """Pose of the tips: position [m] in world axes; attitude by `turn_noise` and `turn_bias`."""
     tension: Sensor
     """Tension of the tendons [N]; the measured tension of a slack tendon may be negative."""
+    depth: Sensor
+    """Depth of the body [m], by the pressure of the water."""
+    flow: Sensor
+    """Flow past the body [m/s], as of an acoustic current meter."""
+    force: Sensor | None
+    """Force of contact on the tips [N]; None, the default, where there are no force sensors."""
     seed: Any
     """Seed of all random numbers."""
 
@@ -97,14 +112,18 @@ class Sensors(eqx.Module):
         vision: Sensor | None = None,
         tip: Sensor | None = None,
         tension: Sensor | None = None,
+        depth: Sensor | None = None,
+        flow: Sensor | None = None,
+        force: Sensor | None = None,
         seed: Any = 0,
     ):
         sensors = {
             "proprioception": proprioception, "touch": touch, "pose": pose, "vision": vision, "tip": tip,
-            "tension": tension,
+            "tension": tension, "depth": depth, "flow": flow,
         }  # fmt: skip
         for name, sensor in sensors.items():
             setattr(self, name, _checked(name, Sensor() if sensor is None else sensor))
+        self.force = None if force is None else _checked("force", force)
         kind = np.dtype(getattr(seed, "dtype", type(seed)))
         if np.ndim(seed) or not np.issubdtype(kind, np.integer):
             raise InputError(f"`seed` must be a whole number; got {shown(seed)}")
@@ -119,7 +138,7 @@ class Sensors(eqx.Module):
         memories = []
         for index, (name, fields) in enumerate(FIELDS.items()):
             sensor = getattr(self, name)
-            if sensor.perfect:
+            if sensor is None or sensor.perfect:
                 memories.append(None)
                 continue
             # Of each sense one stream for the constant errors, one for the noise, one for samples that are lost.

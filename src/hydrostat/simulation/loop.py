@@ -75,7 +75,7 @@ def first_carry(loop: Loop, state: State, dt, memory: Any = None) -> Carry:
 def _first_sensed(system: System, sensors: Sensors, stepper: AbstractStepper, state: State, dt) -> tuple:
     """The first observation, the memory of the sensors before it, the robot's place among its surroundings, and the
     memory of the stepper."""
-    truth = observe(system, state, Control(), dt)
+    truth = observe(system, state, Control(), dt, sensors.force is not None)
     sensed = sensors.init(system, truth, dt)
     first = sensors(state.time, truth, sensed)[0]
     return first, sensed, system.place(state), first_memory(system, state, stepper)
@@ -99,7 +99,7 @@ def one_step(loop: Loop, carry: Carry, dt) -> Carry:
     """One step of the loop: observe, decide, step."""
     system, controller, sensors, stepper = loop
     state = carry.state
-    truth = observe(system, state, carry.control, dt)
+    truth = observe(system, state, carry.control, dt, sensors.force is not None)
     observation, sensed = sensors(state.time, truth, carry.sensed)
     control, memory = controller(state.time, observation, carry.memory)
     new = advance(system, state, carry.place, control, dt, stepper, carry.stepping)

@@ -231,7 +231,7 @@ class Run:
         """Refuse an explicit stepper whose step is not stable."""
         if isinstance(self.loop.stepper, RK4):
             system, controller, sensors, _ = self.loop
-            truth = observe(system, carry.state, carry.control, self.dt)
+            truth = observe(system, carry.state, carry.control, self.dt, sensors.force is not None)
             observation, _ = sensors(carry.state.time, truth, carry.sensed)
             control, _ = decided(controller, carry.state.time, observation, carry.memory)
             inputs = system.inputs_at(carry.state, control)

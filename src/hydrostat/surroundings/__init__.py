@@ -5,8 +5,10 @@ from hydrostat.surroundings.arm_contact import FLESH, ArmContact
 from hydrostat.surroundings.ball_grip import BallState
 from hydrostat.surroundings.base import AbstractSurroundings, Commands, Environment, Place, Together
 from hydrostat.surroundings.contact import ContactLaw, NodeContact, PointContact, Reactions, contact_with_shapes
+from hydrostat.surroundings.fins import Fins, FinState
 from hydrostat.surroundings.ground import GROUND, Ground
 from hydrostat.surroundings.jet import Jet, JetState
+from hydrostat.surroundings.mantle_jet import MantleJet, MantleJetState
 from hydrostat.surroundings.objects import Ball, ObjectState
 from hydrostat.surroundings.obstacles import Obstacles
 from hydrostat.surroundings.rest_depth import rest_depth
@@ -31,9 +33,13 @@ __all__ = [
     "Commands",
     "ContactLaw",
     "Environment",
+    "FinState",
+    "Fins",
     "Ground",
     "Jet",
     "JetState",
+    "MantleJet",
+    "MantleJetState",
     "NodeContact",
     "NodeForces",
     "Nodes",

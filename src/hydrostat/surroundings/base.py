@@ -44,7 +44,7 @@ class Place(NamedTuple):
         """The nodes of all arms, with the body as the last one."""
         if self.body is None:
             return self.nodes
-        return jax.tree.map(lambda *y: jnp.concatenate(y), self.nodes, self.body)
+        return jax.tree.map(lambda *y: jnp.concatenate(y), self.nodes, self.body._replace(rotation=None))
 
 
 class Commands(NamedTuple):
@@ -55,7 +55,13 @@ class Commands(NamedTuple):
     take: Float[Array, " n"]
     """Command of the suckers of each contact node on free objects: 1 to hold them, 0 to let go."""
     jet: Float[Array, ""]
-    """Effort of the mantle that presses its water out, 0 to 1."""
+    """Effort of the mantle that presses its water out, or opening of its valve, 0 to 1."""
+    fins: Float[Array, "f 2"] | None = None
+    """Amplitudes of wave and flap of each fin section [rad]; None to go on as commanded before."""
+    pump: Float[Array, ""] | None = None
+    """Effort of the pump that fills a mantle, 0 to 1; None to let pump, valve and nozzle go on as commanded before."""
+    nozzle: Float[Array, " 2"] | None = None
+    """Angles of the nozzle [rad]."""
 
 
 class Environment(eqx.Module):

@@ -21,6 +21,7 @@ from hydrostat.lie import small
 from hydrostat.mechanics.nodes import AbstractForces, Entrained, NodeForces, Nodes, copies, on_displacements
 from hydrostat.mechanics.robot import BodyShape
 from hydrostat.surroundings.base import AbstractSurroundings, Commands, Environment, OnBody, Place, Together
+from hydrostat.surroundings.hull_drag import HullDrag
 
 DENSITY = 1022.0
 """Density of sea water [kg/m^3], after Yekutieli et al. 2005."""
@@ -79,7 +80,9 @@ class Water(AbstractForces, AbstractSurroundings):
         del place, commands, dt
         if environment.body is None:
             return state, self
-        return state, Together((self, OnBody(BodyDrag(self, environment.body), environment.body.radius)))
+        body = environment.body
+        drag = BodyDrag(self, body) if body.hull is None else HullDrag(body.hull, self.density, self.current)
+        return state, Together((self, OnBody(drag, body.radius)))
 
     def by_arm(self, arms: int) -> "Water":
         """The same water, for each arm."""

@@ -127,3 +127,11 @@ def need_mujoco(spec: LimbedSpec, settings: SimpleNamespace) -> None:
     del spec, settings
     if importlib.util.find_spec("mujoco") is None:
         raise InputError("this scenario needs MuJoCo, which is not installed: pip install 'hydrostat[rigid]'")
+
+
+def check_swum_waypoints(spec: LimbedSpec, settings: SimpleNamespace) -> None:
+    """Refuse waypoints that are not three coordinates each."""
+    del spec
+    count = len(settings.waypoints_m)
+    if not count or count % 3:
+        raise InputError(f"`waypoints_m` must be three numbers for each waypoint, one at least; got {count} numbers")

@@ -1,0 +1,78 @@
+"""The scenarios of the squid that swims, with their keys."""
+
+from hydrostat.robots.checks import check_squid_vehicle
+from hydrostat.scenarios.catalogue.animal_checks import check_swum_waypoints
+from hydrostat.scenarios.keys import Key, Scenario
+
+_WATER = (
+    Key("current_m_s", 0.2, "m/s", "speed of the water", least=0.0, most=2.0),
+    Key("current_deg", 90.0, "deg", "where the water goes, from the world's x towards its y", least=-360.0, most=360.0),
+)
+_VEHICLE = (
+    Key("jet", True, "", "whether the jet may help the fins"),
+    Key("noise", 0.0, "", "noise of the sensors over that which is assumed for them", least=0.0, most=20.0),
+    Key("dt_ms", 5.0, "ms", "time step, and control tick", above=0.0, most=20.0),
+)
+
+VEHICLE_SCENARIOS = (
+    Scenario(
+        name="squid-swim",
+        summary="the squid swims from waypoint to waypoint in a current, by its fins and its jet",
+        robot="squid_vehicle",
+        accepts="the squid as a vehicle",
+        check_robot=check_squid_vehicle,
+        limbed=True,
+        function="hydrostat.scenarios.squid_swim:swim",
+        check_settings=check_swum_waypoints,
+        keys=(
+            Key("waypoints_m", (3.0, 0.0, 0.0, 3.0, 3.0, -0.5, 0.0, 3.0, -0.5, -1.0, 3.0, 0.0), "m",
+                "points to pass, three coordinates each; the first leg begins 0.48 m behind the world's origin",
+                least=-1e3, most=1e3, most_entries=300),
+            Key("speed_m_s", 0.12, "m/s", "over ground", above=0.0, most=1.0),
+            *_WATER,
+            Key("seconds", 115.0, "s", "how long it lasts", above=0.0, most=3600.0),
+            *_VEHICLE,
+        ),
+    ),
+    Scenario(
+        name="squid-station",
+        summary="the squid holds its place by its fins while something pulls at its grasper",
+        robot="squid_vehicle",
+        accepts="the squid as a vehicle",
+        check_robot=check_squid_vehicle,
+        limbed=True,
+        function="hydrostat.scenarios.squid_station:station",
+        keys=(
+            Key("pull_n", 5.0, "N", "force at the grasper's tip", least=0.0, most=50.0),
+            Key("pull_deg", 0.0, "deg", "where it pulls, from the world's x, which is ahead, towards its y",
+                least=-360.0, most=360.0),
+            Key("pull_down_deg", 0.0, "deg", "by how much it pulls down", least=-90.0, most=90.0),
+            Key("rise_s", 2.0, "s", "in which the pull grows", above=0.0, most=60.0),
+            Key("current_m_s", 0.0, "m/s", "speed of the water", least=0.0, most=2.0),
+            Key("current_deg", 180.0, "deg", "where the water goes, from the world's x towards its y", least=-360.0,
+                most=360.0),
+            Key("seconds", 30.0, "s", "how long it lasts", least=10.0, most=3600.0),
+            *_VEHICLE,
+        ),
+    ),
+    Scenario(
+        name="squid-anchor",
+        summary="the squid wraps a bar with its grasper, lets its fins rest, and hangs on in a current",
+        robot="squid_vehicle",
+        accepts="the squid as a vehicle",
+        check_robot=check_squid_vehicle,
+        limbed=True,
+        function="hydrostat.scenarios.squid_anchor:anchor",
+        keys=(
+            Key("current_m_s", 0.1, "m/s", "speed of the water", least=0.0, most=2.0),
+            Key("current_deg", 180.0, "deg", "where the water goes, from the world's x towards its y", least=-360.0,
+                most=360.0),
+            Key("grip_n", 6.0, "N", "tension of the tendon that wraps the grasper", least=0.1, most=15.0),
+            Key("friction", 0.6, "", "coefficient of friction (assumed)", least=0.0, most=10.0),
+            Key("contact_stiffness", 2e3, "N/m", "of each node that touches (assumed)", above=0.0, most=1e9),
+            Key("seconds", 40.0, "s", "how long it lasts", least=15.0, most=3600.0),
+            Key("pieces", 4, "", "pieces that each segment is cut into", least=2, most=20),
+            *_VEHICLE,
+        ),
+    ),
+)  # fmt: skip
