@@ -34,7 +34,7 @@ LAYERS = (
     {"scenarios"},
     {"benchmarking"},
     {"_terminal", "_leaving"},
-    {"_stream_command"},
+    {"_stream_command", "_view_command"},
     {"_arguments"},
     {"cli"},
     {"_entry"},
