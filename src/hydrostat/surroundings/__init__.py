@@ -7,6 +7,7 @@ from hydrostat.surroundings.base import AbstractSurroundings, Commands, Environm
 from hydrostat.surroundings.contact import ContactLaw, NodeContact, PointContact, Reactions, contact_with_shapes
 from hydrostat.surroundings.fins import Fins, FinState
 from hydrostat.surroundings.ground import GROUND, Ground
+from hydrostat.surroundings.hand import Hand
 from hydrostat.surroundings.jet import Jet, JetState
 from hydrostat.surroundings.mantle_jet import MantleJet, MantleJetState
 from hydrostat.surroundings.objects import Ball, ObjectState
@@ -36,6 +37,7 @@ __all__ = [
     "FinState",
     "Fins",
     "Ground",
+    "Hand",
     "Jet",
     "JetState",
     "MantleJet",
