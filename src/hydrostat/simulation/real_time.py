@@ -75,10 +75,24 @@ class RealTime:
             state, good, iterations = _step(stepper, system, to_state(flat), set_to, dt)
             return jnp.concatenate([ravel_pytree(state)[0], jnp.stack([good, iterations]).astype(float)])
 
-        plant = (system, base, stepper, jnp.asarray(self.dt))
-        found = native_call(backend, step, plant, (start, command), ("real time", drives, self._first), system)
-        self._step = _by_xla(step, plant, (start, command)) if found is None else found
+        self._plant = (system, base, stepper, jnp.asarray(self.dt))
+        found = native_call(backend, step, self._plant, (start, command), ("real time", drives, self._first), system)
+        self._step = _ByXla(step, self._plant, (start, command)) if found is None else found
         self.reset()
+
+    def alter(self, system: System) -> None:
+        """Go on with other numbers of the same system, such as its stiffness or the place of an obstacle, without
+        compiling anew; the state stays as it is.
+
+        **Arguments:** `system`: of the same parts and shapes as the one before.
+        """
+        plant = (system, *self._plant[1:])
+        before, after = (eqx.partition(one, eqx.is_array) for one in (self._plant, plant))
+        kinds = [[(leaf.shape, leaf.dtype) for leaf in jax.tree.leaves(one[0])] for one in (before, after)]
+        if not eqx.tree_equal(before[1], after[1]) or kinds[0] != kinds[1]:
+            raise errors.InputError("`system` must have the same parts and shapes as the one that is stepped")
+        self._step.alter(jax.tree.leaves(after[0]))
+        self.system, self._plant = system, plant
 
     def reset(self, state: State | None = None) -> State:
         """Start anew, from a state or from the first one."""
@@ -125,15 +139,33 @@ class RealTime:
         ]
 
 
-def _by_xla(step, plant, arguments):
+class _ByXla:
     """The step compiled by XLA, as one machine function where that is possible."""
-    try:
-        return compiled(lambda *argument: as_one_function(lambda own: step(plant, own), argument), *arguments)
-    except jax.errors.JaxRuntimeError as error:
-        if "UNIMPLEMENTED" not in str(error):
-            raise
-        # Some operation cannot be part of a single function.
-        return compiled(lambda *argument: step(plant, argument), *arguments)
+
+    def __init__(self, step, plant, arguments):
+        dynamic, static = eqx.partition(plant, eqx.is_array)
+
+        def whole(dynamic, own):
+            return step(eqx.combine(dynamic, static), own)
+
+        self._structure = jax.tree.structure(dynamic)
+        self._dynamic = dynamic
+        try:
+            self._call = compiled(
+                lambda dynamic, *own: as_one_function(lambda both: whole(*both), (dynamic, own)), dynamic, *arguments
+            )
+        except jax.errors.JaxRuntimeError as error:
+            if "UNIMPLEMENTED" not in str(error):
+                raise
+            # Some operation cannot be part of a single function.
+            self._call = compiled(lambda dynamic, *own: whole(dynamic, own), dynamic, *arguments)
+
+    def __call__(self, *arguments):
+        return self._call(self._dynamic, *arguments)
+
+    def alter(self, leaves: list) -> None:
+        """Go on with other parameters."""
+        self._dynamic = jax.tree.unflatten(self._structure, leaves)
 
 
 def _drive_of(system: System) -> str:

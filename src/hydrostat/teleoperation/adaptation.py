@@ -1,0 +1,155 @@
+"""How the operator's model learns from reports: the stiffness of its own limb, and place and stiffness of an obstacle.
+
+**The limb.** Under tensions T and a contact force f at its tip the limb rests at q with R(q; T, f, a) = 0, where a is
+the logarithm of Young's modulus over the nominal one. The implicit function theorem gives the derivative of the tip's
+place p(q), g = dp/da = -(dp/dq) K^-1 dR/da with K = dR/dq. A report of the tip p_i under T_i and f_i is, to first
+order, p_i = p(a) + g (a* - a) + noise of deviation s. The estimate that is the best in the sense of least squares over
+all reports, older ones counting less by a factor w < 1 for each that followed, is the recursive one:
+
+    P^-1 <- w P^-1 + g.g / s^2,    a <- a + P g.(p_i - p(a)) / s^2.
+
+Its error e = a - a* shrinks by w P / P_new in each step: V = e^2 / P does not increase, and goes to zero where g.g does
+not stay zero, that is, where the tendons hold the limb away from its shape without stress. The reports are used where
+the limb is slow, since R leaves out its inertia and the water's drag, and where nothing touches it: limbs that are
+driven by tension are so soft that an error of the measured force of a few millinewtons would count for centimetres.
+
+**The obstacle.** A face with outward normal n pushes a contact node whose centre is at n.x = x by F = k (x_0 - x),
+which is linear in (k, k x_0): the same recursion with two unknowns, y = F and the regressor (-(x - c), 1) about a fixed
+place c, from a prior of the place that the robot's eyes estimate and of a stiffness that is assumed. It excites itself:
+every touch goes in and out. Where no eyes told of the face, the first force tells its normal.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from hydrostat.compiling import compiled
+from hydrostat.mechanics import kinematics
+from hydrostat.mechanics.robot import no_inputs
+from hydrostat.mechanics.statics import at_rest
+from hydrostat.robots import scaled
+from hydrostat.teleoperation.limbs import Limb
+
+_NEWTON_STEPS = 3
+_TIP_NOISE = 2e-3  # m: sensors, and inertia and drag that the statics leave out
+_FORGET = 0.995  # of the limb, for each report
+_PRIOR = 0.3  # deviation of the logarithm of Young's modulus before any report
+_RANGE = 1.5  # of that logarithm, either side
+_FORCE_NOISE = 5e-3  # N
+_FACE_NOISE = 5e-3  # m: deviation of a face that eyes estimate
+_STIFFNESS_PRIOR = 1.0  # deviation over the assumed stiffness of an obstacle
+_FORGET_FACE = 0.99
+_STIFF_RANGE = (2.0, 2e4)  # N/m
+
+
+class LimbEstimate:
+    """The estimate of Young's modulus of a limb with tendons."""
+
+    def __init__(self, limb: Limb):
+        robot = limb.statics_model()
+        count = len(limb.spec.tendons)
+        like = jnp.zeros(robot.arm.straight().shape)
+
+        def predicted(log_scale, tension, force, q):
+            """The place of the tip at rest, and its derivative by the logarithm of Young's modulus."""
+
+            def residual(q, log_scale):
+                load = jnp.concatenate([jnp.zeros(3), force])[None]
+                inputs = no_inputs(robot)._replace(wires=tension, force=load)
+                return at_rest(scaled(robot, youngs_modulus=jnp.exp(log_scale)), q, inputs).ravel()
+
+            size = q.size
+            for _ in range(_NEWTON_STEPS):
+                K = jax.jacfwd(residual)(q, log_scale).reshape(size, size)
+                q = q - jnp.linalg.solve(K, residual(q, log_scale)).reshape(q.shape)
+            place = lambda q: kinematics.tip_pose(robot.arm, q).position  # noqa: E731
+            K = jax.jacfwd(residual)(q, log_scale).reshape(size, size)
+            change = -jnp.linalg.solve(K, jax.jacfwd(residual, 1)(q, log_scale)).reshape(q.shape)
+            tip, slope = jax.jvp(place, (q,), (change,))
+            return jnp.concatenate([tip, slope])
+
+        self._shape = like.shape
+        self._predicted = compiled(predicted, jnp.zeros(()), jnp.zeros(count), jnp.zeros(3), like)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all reports."""
+        self.log_scale, self._information = 0.0, _PRIOR**-2
+        self.error = 0.0
+        """Distance of the last reported tip from the predicted one [m]."""
+
+    def update(self, tension: np.ndarray, force: np.ndarray, q: np.ndarray, tip: np.ndarray) -> None:
+        """Learn from a report of a limb that is slow."""
+        out = np.asarray(self._predicted(np.asarray(self.log_scale), tension, force, q.reshape(self._shape)))
+        if not np.all(np.isfinite(out)):
+            return
+        miss, slope = tip - out[:3], out[3:]
+        self.error = float(np.linalg.norm(miss))
+        self._information = _FORGET * self._information + float(slope @ slope) / _TIP_NOISE**2
+        step = float(slope @ miss) / _TIP_NOISE**2 / self._information
+        self.log_scale = float(np.clip(self.log_scale + step, -_RANGE, _RANGE))
+
+    @property
+    def scale(self) -> float:
+        """Young's modulus over the nominal one."""
+        return float(np.exp(self.log_scale))
+
+
+class Face(NamedTuple):
+    """A flat face of an obstacle as the operator's model has it."""
+
+    point: np.ndarray
+    """A point of the face [m]."""
+    normal: np.ndarray
+    stiffness: float
+    """Stiffness of the contact [N/m]."""
+
+
+class FaceEstimate:
+    """The estimate of one face of an obstacle: where it is, and how stiff."""
+
+    def __init__(self, point: np.ndarray, normal: np.ndarray, radius: float, stiffness: float):
+        """**Arguments:** `radius`: of the contact node at the tip [m]; `stiffness`: that is assumed at first [N/m]."""
+        self.normal, self._radius = np.asarray(normal, float) / np.linalg.norm(normal), radius
+        self._point = np.asarray(point, float)
+        # The unknowns are (k, k (x_0 - c)) about the place c where a node touches the face that eyes see.
+        self._centre = float(self.normal @ self._point) + radius
+        self._theta = np.array([stiffness, 0.0])
+        self._information = np.diag([(_STIFFNESS_PRIOR * stiffness) ** -2, (stiffness * _FACE_NOISE) ** -2])
+        self._sights, self.touches = 1, 0
+
+    def see(self, point: np.ndarray) -> None:
+        """Take in another sight of the face; it counts until the face is touched, which tells more."""
+        if self.touches:
+            return
+        self._sights += 1
+        shift = float(self.normal @ (np.asarray(point) - self._point)) / self._sights
+        self._point = self._point + shift * self.normal
+        self._centre += shift
+
+    def touch(self, force: np.ndarray, place: np.ndarray) -> None:
+        """Learn from a contact force [N] on a node whose centre is at a place [m]."""
+        self.touches += 1
+        regressor = np.array([self._centre - float(self.normal @ place), 1.0])
+        miss = float(self.normal @ force) - float(regressor @ self._theta)
+        self._information = _FORGET_FACE * self._information + np.outer(regressor, regressor) / _FORCE_NOISE**2
+        self._theta = self._theta + np.linalg.solve(self._information, regressor) * miss / _FORCE_NOISE**2
+        self._theta[0] = float(np.clip(self._theta[0], *_STIFF_RANGE))
+
+    @property
+    def face(self) -> Face:
+        """The face as it is estimated."""
+        k, pressed = self._theta
+        offset = self._centre + pressed / k - self._radius
+        along = offset - float(self.normal @ self._point)
+        return Face(self._point + along * self.normal, self.normal, float(k))
+
+
+def is_slow(tips: list[tuple[float, np.ndarray]], most: float) -> bool:
+    """Whether the last two reported places (time [s], place [m]) are those of a tip slower than `most` [m/s]."""
+    if len(tips) < 2:
+        return False
+    (before, first), (after, last) = tips[-2:]
+    return after > before and float(np.linalg.norm(last - first)) < most * (after - before)
