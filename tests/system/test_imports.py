@@ -30,7 +30,7 @@ LAYERS = (
     {"exporting", "viewer"},
     {"results"},
     {"simulation"},
-    {"identification"},
+    {"identification", "teleoperation"},
     {"scenarios"},
     {"benchmarking"},
     {"_terminal", "_leaving"},

@@ -22,7 +22,7 @@ while not select.select([sys.stdin], [], [], 0.0)[0]:
     now = time.monotonic() - start
     for opened in end.poll(now):
         if isinstance(opened.message, Command):
-            end.send(Report(0, round(1e3 * opened.time), vector, vector, vector, b"", b""), now)
+            end.send(Report(0, round(1e3 * opened.time), vector, vector, vector, bytes(6), b"", b""), now)
     end.send(Command(50, packed_points(np.zeros((1, 3)))) if end.operator else Heartbeat(), now)
     time.sleep(0.002)
 print(json.dumps({"accepted": end.counters.accepted, "dropped": end.counters.dropped}), flush=True)

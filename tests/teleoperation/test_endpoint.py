@@ -215,7 +215,11 @@ def overheard(token):
     key = packets.token_key(token)
     seal = packets.Seal(packets.session_keys(key, b"a" * 16, b"b" * 16, operator=True))
     vector = messages.packed(np.zeros(3), "<f4")
-    sent = [Heartbeat(), Command(50, packed_points(np.zeros((10, 3)))), Report(0, 1, vector, vector, vector, b"", b"")]
+    sent = [
+        Heartbeat(),
+        Command(50, packed_points(np.zeros((10, 3)))),
+        Report(0, 1, vector, vector, vector, bytes(6), b"", b""),
+    ]
     plain = [
         messages.Hello(b"n" * 16, bytes(40)),
         messages.Challenge(b"n" * 16, bytes(32)),

@@ -19,7 +19,14 @@ def pair():
 def report(**changes):
     vector = packed([0.1, 0.2, 0.3], "<f4")
     values = dict(
-        flags=1, played_ms=5, tip=vector, force=vector, touch=vector, q=packed([1.0, 2.0]), drive=packed([3.0])
+        flags=1,
+        played_ms=5,
+        tip=vector,
+        force=vector,
+        touch=vector,
+        correction=bytes(6),
+        q=packed([1.0, 2.0]),
+        drive=packed([3.0]),
     )
     return Report(**(values | changes))
 
@@ -86,7 +93,7 @@ def test_values_out_of_range_are_malformed(message):
 
 
 def test_points_beyond_the_range_are_refused():
-    with pytest.raises(InputError, match="within 3.3 m"):
+    with pytest.raises(InputError, match=r"within 3\.3 m"):
         packed_points(np.array([[4.0, 0.0, 0.0]]))
 
 

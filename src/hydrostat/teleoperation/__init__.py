@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from hydrostat.teleoperation.experiment import Rows, SideError, run_experiment
     from hydrostat.teleoperation.hands import RECORDED_MOTION, HapticDevice, VirtualHand, intended
     from hydrostat.teleoperation.limbs import Limb, find_limb
+    from hydrostat.teleoperation.measures import Measures, measures
     from hydrostat.teleoperation.messages import VERSION, Command, Heartbeat, Obstacle, Report
     from hydrostat.teleoperation.operator_side import OperatorSide
     from hydrostat.teleoperation.packets import DROPPED, Counters, Opened
@@ -43,6 +44,7 @@ __all__ = [
     "LimbView",
     "Link",
     "LinkConditions",
+    "Measures",
     "Obstacle",
     "Opened",
     "OperatorSide",
@@ -61,6 +63,7 @@ __all__ = [
     "check_door",
     "find_limb",
     "intended",
+    "measures",
     "run_experiment",
 ]
 
@@ -84,6 +87,7 @@ _LATER = {
     "LimbView": "simulated",
     "Link": "channel",
     "LinkConditions": "channel",
+    "Measures": "measures",
     "Obstacle": "messages",
     "Opened": "packets",
     "OperatorSide": "operator_side",
@@ -102,6 +106,7 @@ _LATER = {
     "check_door": "endpoint",
     "find_limb": "limbs",
     "intended": "hands",
+    "measures": "measures",
     "run_experiment": "experiment",
 }
 

@@ -10,7 +10,7 @@ all reports, older ones counting less by a factor w < 1 for each that followed, 
 
 Its error e = a - a* shrinks by w P / P_new in each step: V = e^2 / P does not increase, and goes to zero where g.g does
 not stay zero, that is, where the tendons hold the limb away from its shape without stress. The reports are used where
-the limb is slow, since R leaves out its inertia and the water's drag, and where nothing touches it: limbs that are
+the limb is still, since R leaves out its inertia and the water's drag, and where nothing touches it: limbs that are
 driven by tension are so soft that an error of the measured force of a few millinewtons would count for centimetres.
 
 **The obstacle.** A face with outward normal n pushes a contact node whose centre is at n.x = x by F = k (x_0 - x),
@@ -41,6 +41,9 @@ _FORCE_NOISE = 5e-3  # N
 _FACE_NOISE = 5e-3  # m: deviation of a face that eyes estimate
 _STIFFNESS_PRIOR = 1.0  # deviation over the assumed stiffness of an obstacle
 _FORGET_FACE = 0.99
+STILL_SECONDS = 0.6
+"""Time over which a limb must have been still for its reports to tell of its statics [s]."""
+_STILL = 3e-3  # m
 _STIFF_RANGE = (2.0, 2e4)  # N/m
 
 
@@ -147,9 +150,9 @@ class FaceEstimate:
         return Face(self._point + along * self.normal, self.normal, float(k))
 
 
-def is_slow(tips: list[tuple[float, np.ndarray]], most: float) -> bool:
-    """Whether the last two reported places (time [s], place [m]) are those of a tip slower than `most` [m/s]."""
-    if len(tips) < 2:
+def is_still(tips: list[tuple[float, np.ndarray]]) -> bool:
+    """Whether the places of the tip that were reported of late (time [s], place [m]) are those of a limb at rest: one
+    that is only slow may still be accelerated."""
+    if len(tips) < 2 or tips[-1][0] - tips[0][0] < 0.5 * STILL_SECONDS:
         return False
-    (before, first), (after, last) = tips[-2:]
-    return after > before and float(np.linalg.norm(last - first)) < most * (after - before)
+    return max(float(np.linalg.norm(place - tips[-1][1])) for _, place in tips) < _STILL

@@ -72,6 +72,8 @@ class Report(msgspec.Struct, array_like=True, frozen=True):
     """Contact force on the limb, three numbers of single precision [N]."""
     touch: bytes
     """Place where the limb is touched, three numbers of single precision [m]."""
+    correction: bytes
+    """Correction of the target by the measured error of the tip, three numbers of half precision [m]."""
     q: bytes
     """Coordinates of the limb in half precision."""
     drive: bytes
@@ -172,7 +174,7 @@ _CHECKS = {
     Command: lambda m: 1 <= m.period_ms <= 10_000 and 0 < len(m.points) <= 6 * MOST_POINTS and len(m.points) % 6 == 0,
     Report: lambda m: (
         0 <= m.flags <= 3 and -1 <= m.played_ms < 2**32 and _vector(m.tip) and _vector(m.force) and _vector(m.touch)
-        and _row(m.q) and _row(m.drive)
+        and _row(m.correction) and len(m.correction) == 6 and _row(m.q) and _row(m.drive)
     ),
     Obstacle: lambda m: 0 <= m.number < 256 and _vector(m.place) and _unit(m.normal),
 }  # fmt: skip

@@ -10,7 +10,7 @@ from collections import deque
 import numpy as np
 
 from hydrostat.teleoperation import messages
-from hydrostat.teleoperation.adaptation import Face, FaceEstimate, LimbEstimate, is_slow
+from hydrostat.teleoperation.adaptation import STILL_SECONDS, Face, FaceEstimate, LimbEstimate, is_still
 from hydrostat.teleoperation.endpoint import HEARTBEAT_SECONDS, Endpoint
 from hydrostat.teleoperation.hands import HapticDevice
 from hydrostat.teleoperation.messages import Command, Heartbeat, Obstacle, Report, packed_points, unpacked
@@ -22,13 +22,9 @@ POINTS = 10
 """Number of points in a command."""
 ASSUMED_STIFFNESS = 120.0
 """Stiffness of an obstacle before it was touched [N/m]; assumed."""
-_SLOW = 0.02  # m/s
 _ALTERED_EVERY = 0.1  # s between two changes of the model
 _FOLLOWS = 0.3  # s: time constant with which the model follows the estimates, so that no hand is kicked
 _NEW_FACE = 0.03  # m: a touch so far from all known faces is of another one
-_POSE_RATE = 0.2  # 1/s, at which the model's pose follows the reported one
-_MOST_SHIFT = 0.02  # m
-_HISTORY = 1000  # ticks
 
 
 class OperatorSide:
@@ -52,12 +48,11 @@ class OperatorSide:
         self.mediated, self._pacer = mediated, Pacer(bandwidth, MOST_RATE)
         self._period = TICK * max(1, round((0.02 if np.isinf(bandwidth) else 0.05) / TICK))
         self._points: deque[np.ndarray] = deque(maxlen=POINTS)
-        self._tick, self._sent, self._altered, self._interval = 0, -1e9, 0.0, 0.0
+        self._tick, self._sent, self._altered = 0, -1e9, 0.0
         model.alter(1.0, [], ASSUMED_STIFFNESS)
         self.faces: list[FaceEstimate] = []
         self._used: list[Face] = []
-        self._scale, self.shift = 1.0, np.zeros(3)
-        self._history: deque[tuple[float, np.ndarray]] = deque(maxlen=_HISTORY)
+        self._scale, self._correction = 1.0, np.zeros(3)
         self._tips: list[tuple[float, np.ndarray]] = []
         self.report: Report | None = None
         """The last report; None before the first."""
@@ -73,10 +68,11 @@ class OperatorSide:
         """Answer the hand, learn from what has come, and send commands."""
         sampled = time.perf_counter()
         place = self.device.position(now)
-        view = self.model.tick(place + self.shift)
+        view = self.model.tick(place)
+        if self.mediated:
+            self.model.correction = self._correction
         self.device.render(view.force if self.mediated else self.remote_force, now)
         self.latency = time.perf_counter() - sampled
-        self._history.append((now, view.tip))
         for opened in self.endpoint.poll(now):
             self._learn(opened.message, opened.time)
         self._send(place, now)
@@ -106,24 +102,14 @@ class OperatorSide:
             return
         self.report = message
         tip, force, touch = (unpacked(x, "<f4") for x in (message.tip, message.force, message.touch))
-        self._interval = sent - self._tips[-1][0] if self._tips else 0.0
-        self._tips = [*self._tips[-1:], (sent, tip)]
-        slow = is_slow(self._tips, _SLOW)
+        self._tips = [one for one in self._tips if one[0] > sent - STILL_SECONDS] + [(sent, tip)]
         touching = bool(message.flags & messages.TOUCHING)
         drive, q = unpacked(message.drive), unpacked(message.q)
-        expected = self.model.limb.follower
-        if (
-            self.estimate is not None
-            and slow
-            and not touching
-            and q.size == self.model.q.size
-            and drive.size == _tendons(expected)
-        ):
+        fits = q.size == self.model.q.size and drive.size == _tendons(self.model.limb.follower)
+        if self.estimate is not None and fits and not touching and is_still(self._tips):
             self.estimate.update(drive, force, q, tip)
-        if touching and slow:
+        if touching:
             self._touch(force, touch)
-        if not touching and message.played_ms >= 0 and not message.flags & messages.HOLDING:
-            self._follow_pose(tip, 1e-3 * message.played_ms)
 
     def _see(self, number: int, point: np.ndarray, normal: np.ndarray) -> None:
         """Take in a face that the robot's eyes see."""
@@ -148,22 +134,14 @@ class OperatorSide:
         if near is not None:
             near.touch(force, place)
 
-    def _follow_pose(self, tip: np.ndarray, played: float) -> None:
-        """Shift the model to where the robot's tip was when it followed the same command."""
-        before = [own for at, own in self._history if at <= played]
-        if not before:
-            return
-        age, interval = self._history[-1][0] - played, self._interval
-        # An integral over a delay is stable as long as rate times delay is well below pi / 2.
-        self.shift = self.shift + _POSE_RATE / (1.0 + age) * min(interval, 1.0) * (tip - before[-1])
-        size = float(np.linalg.norm(self.shift))
-        self.shift *= min(1.0, _MOST_SHIFT / max(size, 1e-12))
-
     def _alter(self, elapsed: float) -> None:
         """Let the model follow the estimates."""
         share = 1.0 - np.exp(-elapsed / _FOLLOWS)
         if self.estimate is not None:
             self._scale += share * (self.estimate.scale - self._scale)
+        if self.report is not None:
+            # The model makes the same correction as the robot, whose sensors see the tip.
+            self._correction = self._correction + share * (unpacked(self.report.correction) - self._correction)
         targets = [one.face for one in self.faces]
         blend = lambda old, new: Face(*(a + share * (b - a) for a, b in zip(old, new, strict=True)))  # noqa: E731
         self._used = [blend(o, n) for o, n in zip(self._used, targets, strict=False)] + targets[len(self._used) :]

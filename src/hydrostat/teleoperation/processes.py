@@ -151,7 +151,7 @@ def _make_operator_episode(limb: "SimulatedLimb"):
             log.add(time=clock.now, hand=hand.position(clock.now), intention=hand.intention(clock.now),
                     tip=limb.view.tip, force=limb.view.force, remote_force=side.remote_force, latency=side.latency,
                     scale=1.0 if estimate is None else estimate.scale, stiffness=face.stiffness if face else np.nan,
-                    offset=face.normal @ face.point if face else np.nan, shift=side.shift,
+                    offset=face.normal @ face.point if face else np.nan,
                     correction=limb.correction)  # fmt: skip
         log.rows["counters"] = [_counts(endpoint)]
         endpoint.close()

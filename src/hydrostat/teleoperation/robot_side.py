@@ -67,4 +67,5 @@ class RobotSide:
         flags = HOLDING * self.playout.holding + TOUCHING * self.limb.touching
         vectors = (packed(x, "<f4") for x in (view.tip, view.force, view.touch))
         time = -1 if played < 0.0 else round(1e3 * played)
-        return Report(int(flags), time, *vectors, packed(self.limb.q), packed(view.drive))
+        rows = (packed(x) for x in (self.limb.correction, self.limb.q, view.drive))
+        return Report(int(flags), time, *vectors, *rows)

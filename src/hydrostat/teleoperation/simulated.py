@@ -160,6 +160,10 @@ class SimulatedLimb:
         """The correction that the follower adds to its target [m]."""
         return self._memory[-3:]
 
+    @correction.setter
+    def correction(self, value: np.ndarray) -> None:
+        self._memory = np.concatenate([self._memory[:-3], value])
+
     @property
     def touching(self) -> bool:
         """Whether something touches the limb."""

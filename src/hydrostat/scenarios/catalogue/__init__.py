@@ -8,6 +8,7 @@ from hydrostat.scenarios.catalogue.octopus import OCTOPUS_SCENARIOS
 from hydrostat.scenarios.catalogue.octopus_swimming import SWIMMING_SCENARIOS
 from hydrostat.scenarios.catalogue.platforms import PLATFORM_SCENARIOS, TRACKING_SCENARIOS
 from hydrostat.scenarios.catalogue.squid import SQUID_SCENARIOS
+from hydrostat.scenarios.catalogue.teleoperation import TELEOPERATION_SCENARIOS
 from hydrostat.scenarios.catalogue.tentacle import TENTACLE_SCENARIOS
 from hydrostat.scenarios.keys import Scenario
 
@@ -22,6 +23,7 @@ SCENARIOS = {
         *SWIMMING_SCENARIOS,
         *PLATFORM_SCENARIOS,
         *SQUID_SCENARIOS,
+        *TELEOPERATION_SCENARIOS,
         *ANY_SCENARIOS,
     )
 }
