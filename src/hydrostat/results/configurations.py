@@ -3,20 +3,17 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import numpy as np
 
 from hydrostat.control import configuration
 from hydrostat.mechanics import Robot
-from hydrostat.results.scene import per_arm
+from hydrostat.results.scene import TendonCourse, per_arm
 from hydrostat.results.trajectory import Trajectory
 from hydrostat.system import Control, System
 from hydrostat.viewer import Line
-
-if TYPE_CHECKING:
-    from hydrostat.mechanics import ArmModel
 
 _COLORS = ((40, 102, 110), (224, 160, 48), (91, 95, 151), (51, 50, 46))
 _FINE = 12  # points of a tendon in each segment
@@ -49,30 +46,15 @@ def tendon_lines(trajectory: Trajectory) -> list[Line]:
     lines = []
     for i, (arm, shape) in enumerate(zip(robot.each, shapes, strict=True)):
         name = "" if robot.single else f"arm {i + 1}, "
-        course: Any = None if arm.wires is None else arm.wires.course
-        count = 0 if course is None else len(course.ends_at)
-        lines += [_line(f"{name}tendon {k + 1}", arm, k, shape) for k in range(count)]
+        position, rotation, radius = (np.asarray(y) for y in (shape.pose.position, shape.pose.rotation, shape.radius))
+        for k, course in enumerate(TendonCourse.all_of(arm, _FINE)):
+            color = _COLORS[arm.wires.course.ends_at[k] % len(_COLORS)]  # type: ignore[union-attr]
+            lines.append(
+                Line(f"{name}tendon {k + 1}", course.on_skin(position, rotation, radius, _OUTSIDE), color=color)
+            )
     return lines
 
 
 def replay_with_tendons(trajectory: Trajectory, path: str | os.PathLike[str], title: str | None = None) -> Path:
     """Write the replay of a trajectory in which tendons are seen on the skin of the arms."""
     return trajectory.replay(path, title, lines=tendon_lines(trajectory))
-
-
-def _line(name: str, arm: "ArmModel", tendon: int, shape) -> Line:
-    """One tendon along the segments that it passes."""
-    assert arm.wires is not None
-    tendons: Any = arm.wires.course
-    passed = np.flatnonzero(np.asarray(tendons.passes[tendon]))
-    part = slice(passed[0] * _FINE, (passed[-1] + 1) * _FINE + 1)
-    azimuth = np.full(part.stop - part.start, float(tendons.azimuth[tendon]))
-    if tendons.turns is not None:
-        turns = np.asarray(tendons.turns[tendon])[passed]
-        marks = np.append(turns[:, 0], turns[-1, 1])
-        azimuth = azimuth + np.interp(np.arange(len(azimuth)) / _FINE, np.arange(len(marks)), marks)
-    arrays = (shape.pose.position, shape.pose.rotation, shape.radius)
-    position, rotation, radius = (np.asarray(y)[:, part] for y in arrays)
-    across = np.stack([np.cos(azimuth), np.sin(azimuth), np.zeros_like(azimuth)], -1)
-    points = position + _OUTSIDE * radius[..., None] * np.einsum("mnij,nj->mni", rotation, across)
-    return Line(name, points, color=_COLORS[tendons.ends_at[tendon] % len(_COLORS)])

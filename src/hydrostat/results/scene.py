@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from hydrostat.mechanics.robot import split
@@ -12,12 +13,53 @@ from hydrostat.results import rows
 from hydrostat.surroundings.ground import Ground
 from hydrostat.surroundings.obstacles import Obstacles
 from hydrostat.surroundings.suckers import Suckers
+from hydrostat.surroundings.water import Water
 
 if TYPE_CHECKING:
+    from hydrostat.mechanics.model import ArmModel
     from hydrostat.results.trajectory import Trajectory
 
 PIECES = 24
 """Pieces of an arm, at least."""
+
+
+@dataclass(frozen=True)
+class TendonCourse:
+    """The course of a tendon along the points of a drawn arm."""
+
+    points: slice
+    """The points of the arm that the tendon passes."""
+    directions: np.ndarray
+    """Unit vectors from the axis to the tendon, in the axes of the sections (points, 3)."""
+
+    @staticmethod
+    def all_of(arm: "ArmModel", per_segment: int) -> "tuple[TendonCourse, ...]":
+        """The courses of all tendons of an arm that is drawn with some points for each segment."""
+        course: Any = None if arm.wires is None else arm.wires.course
+        if course is None:
+            return ()
+        azimuths, passes = np.asarray(course.azimuth), np.asarray(course.passes) > 0.0
+        turns = np.zeros((*passes.shape, 2)) if course.turns is None else np.asarray(course.turns)
+        return tuple(
+            TendonCourse._of(float(azimuths[i]), passes[i], turns[i], per_segment) for i in range(len(azimuths))
+        )
+
+    @staticmethod
+    def _of(azimuth: float, passes: np.ndarray, turns: np.ndarray, per_segment: int) -> "TendonCourse":
+        passed = np.flatnonzero(passes)
+        part = slice(passed[0] * per_segment, (passed[-1] + 1) * per_segment + 1)
+        marks = azimuth + np.append(turns[passed, 0], turns[passed[-1], 1])
+        angles = np.interp(np.arange(part.stop - part.start) / per_segment, np.arange(len(marks)), marks)
+        return TendonCourse(part, np.stack([np.cos(angles), np.sin(angles), np.zeros_like(angles)], -1))
+
+    def on_skin(self, positions: np.ndarray, rotations: np.ndarray, radii: np.ndarray, outside: float) -> np.ndarray:
+        """Points of the tendon (..., points, 3) [m] on the skin of an arm.
+
+        **Arguments:** `positions`, `rotations`, `radii`: of the whole arm, after leading axes such as rows; `outside`:
+        distance of the tendon from the axis over the radius.
+        """
+        across = np.einsum("...nij,nj->...ni", rotations[..., self.points, :, :], self.directions)
+        return positions[..., self.points, :] + outside * radii[..., self.points, None] * across
 
 
 @dataclass(frozen=True)
@@ -33,6 +75,13 @@ class DrawnArm:
     """Number of points of each segment."""
     holds: np.ndarray
     """Indicator of segments whose suckers hold something (rows, segments)."""
+    takes: np.ndarray
+    """Indicator of segments whose suckers hold a free object (rows, segments)."""
+    activation: np.ndarray
+    """Activation of the muscles (rows, segments, muscles), 0 to 1; without muscles for an arm that has none."""
+    tension: np.ndarray
+    """Tension of the tendons (rows, tendons) [N]."""
+    tendons: tuple[TendonCourse, ...]
 
 
 @dataclass(frozen=True)
@@ -58,6 +107,10 @@ class Scene:
     """Displacements of the obstacles from where they start (rows, shapes, 3) [m]."""
     path: np.ndarray
     """Path of the body or, where it is fixed, of the tips (rows, paths, 3) [m]."""
+    current: np.ndarray | None = None
+    """Velocity of the water (3,) [m/s]; None without water."""
+    suckers: bool = False
+    """Whether arms have suckers."""
 
     @staticmethod
     def of(trajectory: "Trajectory", at: Sequence[int] | np.ndarray | slice | None = None) -> "Scene":
@@ -65,20 +118,29 @@ class Scene:
         some: Any = trajectory if at is None else trajectory[at if isinstance(at, slice) else np.asarray(at)]
         system, robot = trajectory.system, trajectory.system.robot
         fine = max(1, -(-PIECES // max(arm.arm.count for arm in robot.each)))
-        functions = [rows.Centreline(fine), rows.objects]
-        holding = system.part(Suckers) is not None
-        functions += [rows.held, rows.taken] if holding else []
-        lines, things, *held = some.all_derived(*functions)
-        shapes = per_arm(robot, lines)
-        holds = [np.zeros((len(some), arm.arm.count)) for arm in robot.each]
-        if holding:
-            each = zip(per_arm(robot, held[0]), per_arm(robot, held[1]), strict=True)
-            holds = [np.maximum(ground, taken) for ground, taken in each]
-        arms = tuple(
-            DrawnArm(np.asarray(one.pose.position), np.asarray(one.pose.rotation), np.asarray(one.radius), fine, held)
-            for one, held in zip(shapes, holds, strict=True)
+        lines, things, held, taken, tension = some.all_derived(
+            rows.Centreline(fine),
+            rows.objects,
+            rows.held if system.part(Suckers) is not None else _none_per_segment,
+            rows.taken if system.part(Suckers) is not None else _none_per_segment,
+            rows.tension if any(arm.wires is not None for arm in robot.each) else _none_per_segment,
         )
-        ground, pose = system.part(Ground), some.body_pose
+        each = [per_arm(robot, values) for values in (lines, held, taken, some.activation, tension)]
+        arms = tuple(
+            DrawnArm(
+                np.asarray(shape.pose.position),
+                np.asarray(shape.pose.rotation),
+                np.asarray(shape.radius),
+                fine,
+                np.maximum(own_held, own_taken),
+                np.asarray(own_taken),
+                np.asarray(activation),
+                np.asarray(own_tension) if arm.wires is not None else np.zeros((len(some), 0)),
+                TendonCourse.all_of(arm, fine),
+            )
+            for arm, shape, own_held, own_taken, activation, own_tension in zip(robot.each, *each, strict=True)
+        )
+        ground, pose, water = system.part(Ground), some.body_pose, system.part(Water)
         tips = np.stack([arm.positions[:, -1] for arm in arms], 1)
         shapes, shifts = _obstacles(system, some.state)
         return Scene(
@@ -94,6 +156,8 @@ class Scene:
             shapes,
             shifts,
             np.asarray(pose.position)[:, None] if robot.free_base else tips,
+            None if water is None else np.asarray(water.current),
+            system.part(Suckers) is not None,
         )
 
     @staticmethod
@@ -112,6 +176,9 @@ class Scene:
                 rotations=arm.rotations[kept],
                 radii=arm.radii[kept],
                 holds=arm.holds[kept],
+                takes=arm.takes[kept],
+                activation=arm.activation[kept],
+                tension=arm.tension[kept],
             )
             for arm in self.arms
         )
@@ -137,6 +204,11 @@ class Scene:
         if self.ground is not None and 2 in plane:
             low.append(np.array([low[0][0], self.ground]))
         return np.stack([np.min(low, 0), np.max(high, 0)])
+
+
+def _none_per_segment(system, row):
+    """Zero for every segment."""
+    return rows.each_arm(system, row, lambda arm, base, q: jnp.zeros(arm.arm.count))
 
 
 def _obstacles(system, state) -> tuple[tuple[Any, ...], np.ndarray]:

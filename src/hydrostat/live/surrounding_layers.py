@@ -1,0 +1,209 @@
+"""What is drawn around the arms: the body, free objects, obstacles, trails, the water's current, forces."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hydrostat.live import colors
+from hydrostat.live.pictures import Picture, quaternions
+from hydrostat.results.scene import Scene
+from hydrostat.surroundings.shapes import Box, Capsule, Plane, Sphere
+
+if TYPE_CHECKING:
+    from viser import SceneApi
+
+_TRAIL_POINTS = 400  # of each path, the oldest being dropped
+_ARROWS = 4  # of the current, along each axis
+_ARROW_SECONDS = 0.4  # of the current's way that an arrow shows
+
+
+class Things:
+    """The body, free objects and obstacles."""
+
+    def __init__(self, api: "SceneApi", root: str, picture: Picture, opacity: float | None = None):
+        scene = picture.scene
+        self.body = None
+        if scene.body is not None and scene.body_radius > 0.0:
+            self.body = api.add_icosphere(
+                f"{root}/body", scene.body_radius, color=colors.BODY, subdivisions=3, opacity=opacity
+            )
+        self.objects = [
+            api.add_icosphere(f"{root}/objects/{i + 1}", float(radius), color=colors.PREY, subdivisions=3)
+            for i, radius in enumerate(scene.object_radii)
+        ]
+        self.obstacles = [
+            _add_shape(api, f"{root}/obstacles/{i + 1}", shape) for i, shape in enumerate(scene.obstacles)
+        ]
+        self.update(picture)
+
+    def update(self, picture: Picture) -> None:
+        """Move everything to where it is."""
+        scene, row = picture.scene, picture.row
+        if self.body is not None:
+            assert scene.body is not None
+            self.body.position, self.body.wxyz = scene.body[row], quaternions(scene.body_rotation[row])
+        for ball, place in zip(self.objects, scene.objects[row], strict=True):
+            ball.position = place
+        for node, shift in zip(self.obstacles, scene.obstacle_shifts[row], strict=True):
+            if node is not None and np.any(node.position != shift):
+                node.position = shift
+
+
+def _add_shape(api: "SceneApi", name: str, shape):
+    """A frame with the mesh of an obstacle; None for one that is not bounded."""
+    if isinstance(shape, Plane):
+        return None
+    frame = api.add_frame(name, show_axes=False)
+    if isinstance(shape, Sphere):
+        centre = tuple(np.asarray(shape.centre))
+        api.add_icosphere(f"{name}/shape", float(shape.radius), color=colors.OBSTACLE, position=centre)
+    elif isinstance(shape, Box):
+        pose = shape.pose
+        size = tuple(2.0 * np.asarray(shape.half_sizes))
+        turned, place = quaternions(np.asarray(pose.rotation)), np.asarray(pose.position)
+        api.add_box(f"{name}/shape", dimensions=size, color=colors.OBSTACLE, wxyz=turned, position=place)
+    elif isinstance(shape, Capsule):
+        a, b, radius = np.asarray(shape.a), np.asarray(shape.b), float(shape.radius)
+        for end, place in (("a", a), ("b", b)):
+            api.add_icosphere(f"{name}/{end}", radius, color=colors.OBSTACLE, position=place)
+        turned = quaternions(_along(b - a))
+        height = float(np.linalg.norm(b - a))
+        api.add_cylinder(
+            f"{name}/shape", radius, height, color=colors.OBSTACLE, wxyz=turned, position=tuple(0.5 * (a + b))
+        )
+    return frame
+
+
+def _along(axis: np.ndarray) -> np.ndarray:
+    """A rotation whose z points along an axis."""
+    z = axis / np.linalg.norm(axis)
+    x = np.cross(z, np.eye(3)[np.argmin(np.abs(z))])
+    x /= np.linalg.norm(x)
+    return np.stack([x, np.cross(z, x), z], -1)
+
+
+class Trails:
+    """The paths of the body or of the tips, as far back as some hundred points go."""
+
+    def __init__(self, api: "SceneApi", root: str, picture: Picture):
+        scene = picture.scene
+        self._points = np.repeat(scene.path[0][:, None], _TRAIL_POINTS, 1)
+        self._spacing = 0.01 * _size(scene)
+        self.lines = api.add_line_segments(
+            f"{root}/trails", self._segments(), colors.TRAIL, thickness=2.0, thickness_units="screen"
+        )
+        self._visible = True
+
+    def update(self, picture: Picture) -> None:
+        """Go on with the paths, where something has moved by a hundredth of the scene."""
+        here = picture.scene.path[picture.row]
+        if np.max(np.linalg.norm(here - self._points[:, -1], axis=-1)) >= self._spacing:
+            self._points = np.concatenate([self._points[:, 1:], here[:, None]], 1)
+            if self._visible:
+                self.lines.points = self._segments()
+
+    def restart(self, picture: Picture) -> None:
+        """Forget the paths so far."""
+        self._points = np.repeat(picture.scene.path[picture.row][:, None], _TRAIL_POINTS, 1)
+        self.lines.points = self._segments()
+
+    def show(self, visible: bool) -> None:
+        """Show or hide the paths."""
+        self._visible = self.lines.visible = visible
+        if visible:
+            self.lines.points = self._segments()
+
+    def _segments(self) -> np.ndarray:
+        return np.stack([self._points[:, :-1], self._points[:, 1:]], 2).reshape(-1, 2, 3).astype(np.float32)
+
+
+class Current:
+    """The water's current as arrows that drift with it; each shows the way of the water in 0.4 s."""
+
+    def __init__(self, api: "SceneApi", root: str, picture: Picture):
+        scene = picture.scene
+        self._size = _size(scene)
+        low = np.min([arm.positions[0].min(0) for arm in scene.arms], 0)
+        high = np.max([arm.positions[0].max(0) for arm in scene.arms], 0)
+        self._middle = 0.5 * (low + high)
+        height = max(float(high[2] - low[2]), 0.3 * self._size)
+        sides = [np.linspace(-0.9, 0.9, _ARROWS) * self._size] * 2 + [np.array([0.15, 0.6]) * height]
+        self._grid = np.stack(np.meshgrid(*sides, indexing="ij"), -1).reshape(-1, 3)
+        if scene.ground is not None:
+            self._middle[2] = scene.ground
+        self._velocity = np.zeros(3)
+        thick = 0.003 * self._size
+        self.arrows = api.add_arrows(
+            f"{root}/current",
+            self._points(0.0),
+            colors.of_instances(np.array(colors.CURRENT)),
+            shaft_radius=thick,
+            head_radius=3.0 * thick,
+            head_length=8.0 * thick,
+            visible=False,
+        )
+        self._visible = True
+
+    def update(self, picture: Picture) -> None:
+        """Show the current, and let the arrows drift."""
+        scene, row = picture.scene, picture.row
+        if scene.current is None:
+            return
+        self._velocity = scene.current
+        moves = bool(np.linalg.norm(self._velocity) > 1e-6) and self._visible
+        if moves != self.arrows.visible:
+            self.arrows.visible = moves
+        if moves:
+            self.arrows.points = self._points(float(scene.time[row]))
+
+    def show(self, visible: bool) -> None:
+        """Show or hide the current."""
+        self._visible = visible
+
+    def _points(self, time: float) -> np.ndarray:
+        spacing = 1.8 * self._size / (_ARROWS - 1)
+        drift = np.mod(time * self._velocity + 0.5 * spacing, spacing) - 0.5 * spacing
+        begin = self._middle + self._grid + drift
+        return np.stack([begin, begin + _ARROW_SECONDS * self._velocity], 1).astype(np.float32)
+
+
+class ForceArrows:
+    """Forces as arrows, as long as the largest so far is a third of the scene."""
+
+    def __init__(self, api: "SceneApi", root: str, picture: Picture):
+        scene = picture.scene
+        self._size = _size(scene)
+        self.most = 1e-9
+        """The largest force so far [N]."""
+        thick = 0.004 * self._size
+        self.arrows = api.add_arrows(
+            f"{root}/forces",
+            np.zeros((1, 2, 3), np.float32),
+            colors.of_instances(np.array(colors.FORCE)),
+            shaft_radius=thick,
+            head_radius=2.5 * thick,
+            head_length=6.0 * thick,
+            visible=False,
+        )
+
+    def update(self, points: np.ndarray, forces: np.ndarray) -> None:
+        """Show forces [m, 3] [N] at points [m, 3] [m]; those below a hundredth of the largest are left out."""
+        sizes = np.linalg.norm(forces, axis=-1)
+        self.most = max(self.most, float(sizes.max(initial=0.0)))
+        seen = sizes > 0.01 * self.most
+        if not seen.any():
+            self.arrows.visible = False
+            return
+        ends = points[seen] + 0.33 * self._size / self.most * forces[seen]
+        self.arrows.points = np.stack([points[seen], ends], 1).astype(np.float32)
+        self.arrows.visible = True
+
+    def hide(self) -> None:
+        """Hide the forces."""
+        self.arrows.visible = False
+
+
+def _size(scene: Scene) -> float:
+    """The size of a robot, from one end of it to the other [m]."""
+    points = np.concatenate([arm.positions[0] for arm in scene.arms])
+    return float(np.linalg.norm(np.ptp(points, axis=0)))

@@ -1,0 +1,117 @@
+"""What a live page draws is where the robot is."""
+
+import jax
+import numpy as np
+import pytest
+
+import hydrostat as hs
+from hydrostat.live.tubes import tube_faces, tube_vertices
+
+pytest.importorskip("viser")
+from hydrostat.live import LiveScene, open_server, snapshot
+
+
+@pytest.fixture(scope="module")
+def server():
+    server = open_server(port=0)
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def arm():
+    system = hs.System(hs.robots.octopus_arm(), [hs.Water(current=(0.1, 0.0, 0.0))])
+    bent = jax.tree.map(np.asarray, system.rest())
+    q = np.array(bent.q)
+    q[:, 0] = 4.0
+    q[:, system.robot.arm.segments.modes.index("stretch")] += 0.2
+    return system, bent._replace(q=q, activation=np.linspace(0.0, 1.0, bent.activation.size).reshape(-1, 5))
+
+
+def volume(vertices, faces):
+    a, b, c = (vertices[faces[:, i]].astype(float) for i in range(3))
+    return float(np.sum(a * np.cross(b, c)) / 6.0)
+
+
+def test_a_tube_has_the_volume_of_its_cones():
+    z, radii = np.linspace(0.0, 1.0, 9), np.linspace(0.1, 0.04, 9)
+    positions = np.column_stack([np.zeros((9, 2)), z])
+    frames = np.broadcast_to(np.eye(3), (9, 3, 3))
+    sides = 40
+    found = volume(tube_vertices(positions, frames, radii, sides), tube_faces(9, sides))
+    # A polygon of n sides has sin(2 pi / n) / (2 pi / n) of the circle's area; its tip lacks less than a dome.
+    shrunk = np.sinc(2.0 / sides)
+    cone = np.pi / 3.0 * (0.1**2 + 0.1 * 0.04 + 0.04**2) * shrunk
+    assert cone - np.pi * 0.04**2 * 0.02 < found < cone
+    assert found > 0.0  # faces are counter-clockwise from outside
+
+
+def test_tubes_of_several_arms_are_those_of_each():
+    rng = np.random.default_rng(0)
+    positions, radii = rng.normal(size=(3, 5, 3)), rng.uniform(0.1, 0.2, (3, 5))
+    frames = np.linalg.qr(rng.normal(size=(3, 5, 3, 3)))[0]
+    together = tube_vertices(positions, frames, radii)
+    for own, one in zip(together, zip(positions, frames, radii, strict=True), strict=True):
+        np.testing.assert_array_equal(own, tube_vertices(*one))
+
+
+def test_the_scene_follows_the_state(server, arm):
+    system, bent = arm
+    scene = LiveScene(server, system, root="/follows")
+    before = scene.skin.meshes[0].vertices.copy()
+    drawn = scene.update(bent)
+    after = scene.skin.meshes[0].vertices
+    np.testing.assert_allclose(after[-1], hs.results.Trajectory.of_states(system, bent).tip[0], atol=1e-6)
+    assert np.abs(after - before).max() > 0.01
+    # Rings have the radius that the arm has there now.
+    rings = after[:-2].reshape(-1, 14, 3)
+    widths = np.linalg.norm(rings[:5] - drawn.arms[0].positions[0, :5, None], axis=-1)
+    np.testing.assert_allclose(widths, np.broadcast_to(drawn.arms[0].radii[0, :5, None], widths.shape), rtol=1e-4)
+
+
+def test_activation_is_seen_on_the_side_of_its_muscle(server, arm):
+    system, bent = arm
+    activation = np.zeros_like(bent.activation)
+    activation[3, 1] = 1.0  # the muscle at 90 degrees of the fourth segment
+    scene = LiveScene(server, system, bent._replace(activation=activation), root="/active")
+    patches = scene._layers["muscles"].patches
+    shades = patches.batched_colors.reshape(-1, 8, 3)
+    bright = np.argwhere(np.abs(shades.astype(int) - shades[0, 0]).max(-1) > 20)
+    np.testing.assert_array_equal(bright, [[3, 2]])  # every other patch is a radial muscle's
+
+
+def test_layers_can_be_hidden_and_the_whole_removed(server, arm):
+    system, bent = arm
+    scene = LiveScene(server, system, root="/hidden")
+    scene.show("muscles", False)
+    before = scene._layers["muscles"].patches.batched_positions.copy()
+    scene.update(bent)
+    np.testing.assert_array_equal(scene._layers["muscles"].patches.batched_positions, before)
+    assert scene.shown == {"muscles": False, "trails": True, "current": True, "forces": False}
+    scene.remove()
+    assert server.scene.get_handle_by_name("/hidden/muscles") is None
+
+
+def test_tendons_are_redder_the_tighter_they_are(server):
+    system = hs.System(hs.robots.tentacle())
+    control = hs.Control(tension=np.arange(9.0))
+    scene = LiveScene(server, system, root="/tendons")
+    drawn = scene.update(system.rest(), control)
+    np.testing.assert_allclose(drawn.arms[0].tension[0], np.arange(9.0))
+    lines = scene._layers["tendons"].lines
+    starts = np.cumsum([0, *(len(course.directions) - 1 for course in drawn.arms[0].tendons)])[:-1]
+    red = lines.colors[starts, 0, 0].astype(int)
+    assert np.all(np.diff(red) > 0)
+    assert scene.legend() == {"tension": 8.0}
+
+
+def test_a_snapshot_is_of_one_row(arm):
+    system, bent = arm
+    found = snapshot(system, bent)
+    assert found.time.shape == (1,)
+    np.testing.assert_array_equal(found.current, [0.1, 0.0, 0.0])
+
+
+def test_no_other_machine_without_a_gateway():
+    with pytest.raises(ValueError, match="must be an address of this machine for itself"):
+        open_server(port=0, host="0.0.0.0")
