@@ -4,6 +4,7 @@ import argparse
 from typing import NoReturn
 
 from hydrostat._stream_command import add_stream
+from hydrostat._teleop_command import add_teleop
 from hydrostat._version import __version__
 from hydrostat.errors import InputError
 from hydrostat.exporting.request import CHAINS, FORMATS
@@ -78,6 +79,7 @@ def make_parser() -> argparse.ArgumentParser:
     check.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
     add_stream(commands)
+    add_teleop(commands)
 
     bench = commands.add_parser("bench", help="this machine's speed")
     bench.add_argument("case", nargs="?", metavar="CASE", help="what to measure; without it, the cases are listed")

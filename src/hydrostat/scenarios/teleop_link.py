@@ -21,7 +21,7 @@ from hydrostat.teleoperation import (
     SideSettings,
     SimulatedLimb,
     find_limb,
-    measures,
+    measure_episode,
     run_experiment,
 )
 
@@ -57,7 +57,7 @@ def link(run: Run) -> Outcome:
             robot, SideSettings(side="operator", **shared), both, [True, False] * len(links), settings.seconds,
             lambda done: run.progress("both sides", done),
         )  # fmt: skip
-        found = [measures(one, -inward, _PRESS) for one in rows]
+        found = [measure_episode(one, -inward, _PRESS) for one in rows]
         _record(run, rows, -inward)
     title = f"teleop-link: {run.limbed.name}"
     steps = round(settings.seconds * len(rows) / 1e-3)

@@ -11,14 +11,18 @@ if TYPE_CHECKING:
     from hydrostat.teleoperation.adaptation import Face, FaceEstimate, LimbEstimate
     from hydrostat.teleoperation.channel import Link, LinkConditions, bits_per_second
     from hydrostat.teleoperation.clocks import Clock, RealClock, SharedClock, SharedTime
+    from hydrostat.teleoperation.driving import Driving, start_side
     from hydrostat.teleoperation.endpoint import Endpoint, check_door
     from hydrostat.teleoperation.experiment import Rows, SideError, run_experiment
+    from hydrostat.teleoperation.gamepad import GamepadPage, velocity_of
     from hydrostat.teleoperation.hands import RECORDED_MOTION, HapticDevice, VirtualHand, intended
     from hydrostat.teleoperation.limbs import Limb, find_limb
-    from hydrostat.teleoperation.measures import Measures, measures
+    from hydrostat.teleoperation.measures import Measures, measure_episode
     from hydrostat.teleoperation.messages import VERSION, Command, Heartbeat, Obstacle, Report
-    from hydrostat.teleoperation.operator_side import OperatorSide
+    from hydrostat.teleoperation.operator_side import LinkHealth, OperatorSide
     from hydrostat.teleoperation.packets import DROPPED, Counters, Opened
+    from hydrostat.teleoperation.page import TeleopPage
+    from hydrostat.teleoperation.page_device import PageDevice
     from hydrostat.teleoperation.playout import Playout
     from hydrostat.teleoperation.processes import Episode, SideSettings
     from hydrostat.teleoperation.robot_side import RobotSide
@@ -33,10 +37,12 @@ __all__ = [
     "Clock",
     "Command",
     "Counters",
+    "Driving",
     "Endpoint",
     "Episode",
     "Face",
     "FaceEstimate",
+    "GamepadPage",
     "HapticDevice",
     "Heartbeat",
     "Limb",
@@ -44,10 +50,12 @@ __all__ = [
     "LimbView",
     "Link",
     "LinkConditions",
+    "LinkHealth",
     "Measures",
     "Obstacle",
     "Opened",
     "OperatorSide",
+    "PageDevice",
     "Playout",
     "RealClock",
     "Report",
@@ -58,13 +66,16 @@ __all__ = [
     "SideError",
     "SideSettings",
     "SimulatedLimb",
+    "TeleopPage",
     "VirtualHand",
     "bits_per_second",
     "check_door",
     "find_limb",
     "intended",
-    "measures",
+    "measure_episode",
     "run_experiment",
+    "start_side",
+    "velocity_of",
 ]
 
 _LATER = {
@@ -76,10 +87,12 @@ _LATER = {
     "Clock": "clocks",
     "Command": "messages",
     "Counters": "packets",
+    "Driving": "driving",
     "Endpoint": "endpoint",
     "Episode": "processes",
     "Face": "adaptation",
     "FaceEstimate": "adaptation",
+    "GamepadPage": "gamepad",
     "HapticDevice": "hands",
     "Heartbeat": "messages",
     "Limb": "limbs",
@@ -87,10 +100,12 @@ _LATER = {
     "LimbView": "simulated",
     "Link": "channel",
     "LinkConditions": "channel",
+    "LinkHealth": "operator_side",
     "Measures": "measures",
     "Obstacle": "messages",
     "Opened": "packets",
     "OperatorSide": "operator_side",
+    "PageDevice": "page_device",
     "Playout": "playout",
     "RealClock": "clocks",
     "Report": "messages",
@@ -101,13 +116,16 @@ _LATER = {
     "SideError": "experiment",
     "SideSettings": "processes",
     "SimulatedLimb": "simulated",
+    "TeleopPage": "page",
     "VirtualHand": "hands",
     "bits_per_second": "channel",
     "check_door": "endpoint",
     "find_limb": "limbs",
     "intended": "hands",
-    "measures": "measures",
+    "measure_episode": "measures",
     "run_experiment": "experiment",
+    "start_side": "driving",
+    "velocity_of": "gamepad",
 }
 
 

@@ -45,6 +45,7 @@ STILL_SECONDS = 0.6
 """Time over which a limb must have been still for its reports to tell of its statics [s]."""
 _STILL = 3e-3  # m
 _STIFF_RANGE = (2.0, 2e4)  # N/m
+_MOST_OFF = 0.05  # m, of a face from where it was seen or first touched
 
 
 class LimbEstimate:
@@ -139,15 +140,15 @@ class FaceEstimate:
         miss = float(self.normal @ force) - float(regressor @ self._theta)
         self._information = _FORGET_FACE * self._information + np.outer(regressor, regressor) / _FORCE_NOISE**2
         self._theta = self._theta + np.linalg.solve(self._information, regressor) * miss / _FORCE_NOISE**2
-        self._theta[0] = float(np.clip(self._theta[0], *_STIFF_RANGE))
 
     @property
     def face(self) -> Face:
         """The face as it is estimated."""
-        k, pressed = self._theta
-        offset = self._centre + pressed / k - self._radius
+        # The estimate itself is not bounded, or the recursion would not be that of least squares any more.
+        k = float(np.clip(self._theta[0], *_STIFF_RANGE))
+        offset = self._centre + float(np.clip(self._theta[1] / k, -_MOST_OFF, _MOST_OFF)) - self._radius
         along = offset - float(self.normal @ self._point)
-        return Face(self._point + along * self.normal, self.normal, float(k))
+        return Face(self._point + along * self.normal, self.normal, k)
 
 
 def is_still(tips: list[tuple[float, np.ndarray]]) -> bool:

@@ -41,7 +41,7 @@ class Measures(NamedTuple):
     """Number of times that a contact began."""
 
 
-def measures(rows: Rows, normal: np.ndarray, press: tuple[float, float]) -> Measures:
+def measure_episode(rows: Rows, normal: np.ndarray, press: tuple[float, float]) -> Measures:
     """The measures of an episode.
 
     **Arguments:** `normal`: outward normal of the face that is pressed; `press`: begin and end of the second press, on

@@ -6,6 +6,7 @@ is given the last force that was reported; both send the same commands.
 
 import time
 from collections import deque
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,7 +25,23 @@ ASSUMED_STIFFNESS = 120.0
 """Stiffness of an obstacle before it was touched [N/m]; assumed."""
 _ALTERED_EVERY = 0.1  # s between two changes of the model
 _FOLLOWS = 0.3  # s: time constant with which the model follows the estimates, so that no hand is kicked
+_HEARD = 100  # packets over which losses are counted
 _NEW_FACE = 0.03  # m: a touch so far from all known faces is of another one
+
+
+class LinkHealth(NamedTuple):
+    """The health of the link, as the operator's side sees it."""
+
+    alive: bool
+    """Whether anything was heard within four heartbeats."""
+    silence: float
+    """Time since anything was heard [s]."""
+    round_trip: float
+    """Age of the command that the last report tells the effect of [s]; not a number before the first."""
+    loss: float
+    """Share of the robot's last packets that did not come."""
+    holding: bool
+    """Whether the robot holds still."""
 
 
 class OperatorSide:
@@ -56,6 +73,10 @@ class OperatorSide:
         self._tips: list[tuple[float, np.ndarray]] = []
         self.report: Report | None = None
         """The last report; None before the first."""
+        self.heard: deque[tuple[float, int]] = deque(maxlen=_HEARD)
+        """When packets came [s], and their sequence numbers."""
+        self.now = 0.0
+        """Time of the last tick [s]."""
         self.latency = 0.0
         """Time that the local model took to answer the last motion of the hand [s]."""
 
@@ -66,6 +87,7 @@ class OperatorSide:
 
     def tick(self, now: float) -> None:
         """Answer the hand, learn from what has come, and send commands."""
+        self.now = now
         sampled = time.perf_counter()
         place = self.device.position(now)
         view = self.model.tick(place)
@@ -74,11 +96,22 @@ class OperatorSide:
         self.device.render(view.force if self.mediated else self.remote_force, now)
         self.latency = time.perf_counter() - sampled
         for opened in self.endpoint.poll(now):
+            self.heard.append((now, opened.sequence))
             self._learn(opened.message, opened.time)
         self._send(place, now)
         if now - self._altered >= _ALTERED_EVERY:
             self._alter(now - self._altered)
             self._altered = now
+
+    def health(self, now: float) -> "LinkHealth":
+        """The health of the link."""
+        numbers = [number for _, number in self.heard]
+        missing = 1.0 - len(numbers) / (max(numbers) - min(numbers) + 1) if numbers else 0.0
+        played = -1 if self.report is None else self.report.played_ms
+        silence = now - self.endpoint.last_heard if self.endpoint.connected else np.inf
+        round_trip = np.nan if played < 0 else now - 1e-3 * played
+        holding = self.report is None or bool(self.report.flags & messages.HOLDING)
+        return LinkHealth(self.endpoint.alive(now), silence, round_trip, max(missing, 0.0), holding)
 
     def _send(self, place: np.ndarray, now: float) -> None:
         """Send the last points of the hand, as often as the link bears."""

@@ -6,7 +6,9 @@ Settings, and with them the token, come by the standard input, since arguments o
 """
 
 import json
+import os
 import sys
+import threading
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -94,6 +96,7 @@ class Log:
 def main() -> None:
     """Run one side until its episodes are over, or its clock ends."""
     settings = SideSettings.of(sys.stdin.readline())
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     from hydrostat.teleoperation.limbs import find_limb
     from hydrostat.teleoperation.simulated import TICK, SimulatedLimb
 
@@ -108,6 +111,13 @@ def main() -> None:
         run(settings, episode, limb, clock, log)
         if settings.log:
             log.save(f"{settings.log}-{number}.npz")
+
+
+def _end_with_parent() -> None:
+    """End when the standard input does: the process that started this one has gone."""
+    while sys.stdin.readline():
+        pass
+    os._exit(0)
 
 
 def _robot_episode(settings: SideSettings, episode: Episode, limb: "SimulatedLimb", clock: Clock, log: Log) -> None:
