@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hydrostat.teleoperation.adaptation import FaceEstimate, is_still
+from hydrostat.teleoperation.adaptation import FaceEstimate, spread
 from hydrostat.teleoperation.hands import DAMPING, MASS, RECORDED_MOTION, STIFFNESS, VirtualHand, intended
 
 NORMAL = np.array([0.0, 0.6, 0.8])
@@ -50,11 +50,10 @@ def test_sights_are_averaged_until_the_face_is_touched():
     np.testing.assert_array_equal(estimate.face.point, before.point)
 
 
-def test_only_a_limb_at_rest_is_still():
-    rest = [(0.1 * i, np.zeros(3)) for i in range(6)]
-    assert is_still(rest)
-    assert not is_still(rest[:2])
-    assert not is_still([*rest, (0.6, np.array([0.004, 0.0, 0.0]))])
+def test_the_motion_of_a_limb_is_how_far_its_tip_has_been():
+    still = [(0.1 * i, np.ones(3)) for i in range(5)]
+    assert spread(still) == 0.0
+    assert spread([(0.0, np.zeros(3)), (0.1, np.array([0.0, 0.03, 0.04])), (0.2, np.zeros(3))]) == pytest.approx(0.05)
 
 
 def test_the_hand_follows_its_intention_and_yields_to_a_force():

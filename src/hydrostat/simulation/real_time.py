@@ -1,6 +1,7 @@
 """Single steps for a control loop: a command in, the state out, with little delay."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import equinox as eqx
 import jax
@@ -143,29 +144,28 @@ class _ByXla:
     """The step compiled by XLA, as one machine function where that is possible."""
 
     def __init__(self, step, plant, arguments):
-        dynamic, static = eqx.partition(plant, eqx.is_array)
-
-        def whole(dynamic, own):
-            return step(eqx.combine(dynamic, static), own)
-
-        self._structure = jax.tree.structure(dynamic)
-        self._dynamic = dynamic
+        self._step, self._arguments = step, arguments
+        self._dynamic, self._static = eqx.partition(plant, eqx.is_array)
+        self._general: Callable | None = None
         try:
-            self._call = compiled(
-                lambda dynamic, *own: as_one_function(lambda both: whole(*both), (dynamic, own)), dynamic, *arguments
-            )
+            self._call = compiled(lambda *own: as_one_function(lambda both: step(plant, both), own), *arguments)
         except jax.errors.JaxRuntimeError as error:
             if "UNIMPLEMENTED" not in str(error):
                 raise
             # Some operation cannot be part of a single function.
-            self._call = compiled(lambda dynamic, *own: whole(dynamic, own), dynamic, *arguments)
+            self._call = compiled(lambda *own: step(plant, own), *arguments)
 
     def __call__(self, *arguments):
-        return self._call(self._dynamic, *arguments)
+        return self._call(*arguments)
 
     def alter(self, leaves: list) -> None:
-        """Go on with other parameters."""
-        self._dynamic = jax.tree.unflatten(self._structure, leaves)
+        """Go on with other parameters: from the first time on they are arguments of the compiled function."""
+        dynamic = jax.tree.unflatten(jax.tree.structure(self._dynamic), leaves)
+        if self._general is None:
+            self._general = compiled(
+                lambda dynamic, *own: self._step(eqx.combine(dynamic, self._static), own), dynamic, *self._arguments
+            )
+        self._call = partial(self._general, dynamic)
 
 
 def _drive_of(system: System) -> str:

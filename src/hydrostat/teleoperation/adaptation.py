@@ -9,9 +9,10 @@ all reports, older ones counting less by a factor w < 1 for each that followed, 
     P^-1 <- w P^-1 + g.g / s^2,    a <- a + P g.(p_i - p(a)) / s^2.
 
 Its error e = a - a* shrinks by w P / P_new in each step: V = e^2 / P does not increase, and goes to zero where g.g does
-not stay zero, that is, where the tendons hold the limb away from its shape without stress. The reports are used where
-the limb is still, since R leaves out its inertia and the water's drag, and where nothing touches it: limbs that are
-driven by tension are so soft that an error of the measured force of a few millinewtons would count for centimetres.
+not stay zero, that is, where the tendons hold the limb away from its shape without stress. R leaves out inertia and
+the water's drag: how far the tip has moved within the last half second is taken as noise as well, so that a limb that
+swings tells little. Reports of a limb that is touched are not used: limbs that are driven by tension are so soft that
+an error of the measured force of a few millinewtons would count for centimetres.
 
 **The obstacle.** A face with outward normal n pushes a contact node whose centre is at n.x = x by F = k (x_0 - x),
 which is linear in (k, k x_0): the same recursion with two unknowns, y = F and the regressor (-(x - c), 1) about a fixed
@@ -34,16 +35,16 @@ from hydrostat.teleoperation.limbs import Limb
 
 _NEWTON_STEPS = 3
 _TIP_NOISE = 2e-3  # m: sensors, and inertia and drag that the statics leave out
-_FORGET = 0.995  # of the limb, for each report
+_MEMORY = 20.0  # s: time constant with which reports of the limb are forgotten
+_ALIKE = 0.1  # s: reports that are nearer to each other tell the same
 _PRIOR = 0.3  # deviation of the logarithm of Young's modulus before any report
 _RANGE = 1.5  # of that logarithm, either side
 _FORCE_NOISE = 5e-3  # N
 _FACE_NOISE = 5e-3  # m: deviation of a face that eyes estimate
 _STIFFNESS_PRIOR = 1.0  # deviation over the assumed stiffness of an obstacle
 _FORGET_FACE = 0.99
-STILL_SECONDS = 0.6
-"""Time over which a limb must have been still for its reports to tell of its statics [s]."""
-_STILL = 3e-3  # m
+RECENT = 0.5
+"""Time over which the motion of a limb counts against what its report tells of its statics [s]."""
 _STIFF_RANGE = (2.0, 2e4)  # N/m
 _MOST_OFF = 0.05  # m, of a face from where it was seen or first touched
 
@@ -84,15 +85,19 @@ class LimbEstimate:
         self.error = 0.0
         """Distance of the last reported tip from the predicted one [m]."""
 
-    def update(self, tension: np.ndarray, force: np.ndarray, q: np.ndarray, tip: np.ndarray) -> None:
-        """Learn from a report of a limb that is slow."""
+    def update(self, tension, force, q: np.ndarray, tip: np.ndarray, moved: float, interval: float) -> None:
+        """Learn from a report of a limb that nothing touches.
+
+        **Arguments:** `moved`: how far the tip has moved of late [m]; `interval`: since the report before [s].
+        """
         out = np.asarray(self._predicted(np.asarray(self.log_scale), tension, force, q.reshape(self._shape)))
         if not np.all(np.isfinite(out)):
             return
         miss, slope = tip - out[:3], out[3:]
         self.error = float(np.linalg.norm(miss))
-        self._information = _FORGET * self._information + float(slope @ slope) / _TIP_NOISE**2
-        step = float(slope @ miss) / _TIP_NOISE**2 / self._information
+        weight = min(interval / _ALIKE, 1.0) / (_TIP_NOISE**2 + moved**2)
+        self._information = np.exp(-interval / _MEMORY) * self._information + weight * float(slope @ slope)
+        step = weight * float(slope @ miss) / self._information
         self.log_scale = float(np.clip(self.log_scale + step, -_RANGE, _RANGE))
 
     @property
@@ -151,9 +156,6 @@ class FaceEstimate:
         return Face(self._point + along * self.normal, self.normal, k)
 
 
-def is_still(tips: list[tuple[float, np.ndarray]]) -> bool:
-    """Whether the places of the tip that were reported of late (time [s], place [m]) are those of a limb at rest: one
-    that is only slow may still be accelerated."""
-    if len(tips) < 2 or tips[-1][0] - tips[0][0] < 0.5 * STILL_SECONDS:
-        return False
-    return max(float(np.linalg.norm(place - tips[-1][1])) for _, place in tips) < _STILL
+def spread(tips: list[tuple[float, np.ndarray]]) -> float:
+    """How far the tip has been of late from where it is, by the places that were reported (time [s], place [m])."""
+    return max(float(np.linalg.norm(place - tips[-1][1])) for _, place in tips)

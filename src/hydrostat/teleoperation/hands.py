@@ -64,7 +64,7 @@ def intended(time: float, motion=RECORDED_MOTION) -> np.ndarray:
 class VirtualHand:
     """A hand that is drawn to a recorded motion, and that the force of a device moves: m x'' = k (i - x) - c x' + f."""
 
-    def __init__(self, start: np.ndarray, axes: np.ndarray, *, motion=RECORDED_MOTION, force_scale: float = 20.0):
+    def __init__(self, start: np.ndarray, axes: np.ndarray, *, motion=RECORDED_MOTION, force_scale: float = 25.0):
         """**Arguments:** `start`: where it starts [m]; `axes`: inward normal and two tangents of the obstacle as
         rows; `force_scale`: force on the hand over that on the limb.
         """

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hydrostat.teleoperation import messages
-from hydrostat.teleoperation.adaptation import STILL_SECONDS, Face, FaceEstimate, LimbEstimate, is_still
+from hydrostat.teleoperation.adaptation import RECENT, Face, FaceEstimate, LimbEstimate, spread
 from hydrostat.teleoperation.endpoint import HEARTBEAT_SECONDS, Endpoint
 from hydrostat.teleoperation.hands import HapticDevice
 from hydrostat.teleoperation.messages import Command, Heartbeat, Obstacle, Report, packed_points, unpacked
@@ -135,12 +135,13 @@ class OperatorSide:
             return
         self.report = message
         tip, force, touch = (unpacked(x, "<f4") for x in (message.tip, message.force, message.touch))
-        self._tips = [one for one in self._tips if one[0] > sent - STILL_SECONDS] + [(sent, tip)]
+        interval = sent - self._tips[-1][0] if self._tips else 0.0
+        self._tips = [one for one in self._tips if one[0] > sent - RECENT] + [(sent, tip)]
         touching = bool(message.flags & messages.TOUCHING)
         drive, q = unpacked(message.drive), unpacked(message.q)
         fits = q.size == self.model.q.size and drive.size == _tendons(self.model.limb.follower)
-        if self.estimate is not None and fits and not touching and is_still(self._tips):
-            self.estimate.update(drive, force, q, tip)
+        if self.estimate is not None and fits and not touching and len(self._tips) > 1:
+            self.estimate.update(drive, force, q, tip, spread(self._tips), interval)
         if touching:
             self._touch(force, touch)
 

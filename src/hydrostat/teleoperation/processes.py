@@ -59,7 +59,7 @@ class SideSettings:
     """A point [m] and the outward normal of each face of the obstacles."""
     start: tuple[float, ...] = ()
     """Place of the hand at the start [m]; where the tip is when empty."""
-    force_scale: float = 20.0
+    force_scale: float = 25.0
     """Force on the hand over that on the limb."""
     log: str = ""
     """File, without its ending, that the rows of each episode go to; empty for none."""

@@ -41,7 +41,7 @@ TELEOPERATION_SCENARIOS = (
             Key("softer_percent", 15.0, "%", "how much softer the limb is than both sides know; negative: stiffer",
                 least=-50.0, most=50.0),
             Key("contact_stiffness", 40.0, "N/m", "of the obstacle (assumed)", least=5.0, most=1e4),
-            Key("force_scale", 20.0, "", "force on the hand over that on the limb", least=0.0, most=1e3),
+            Key("force_scale", 25.0, "", "force on the hand over that on the limb", least=0.0, most=1e3),
             Key("seconds", 27.0, "s", "of each episode", least=27.0, most=600.0),
         ),
     ),
