@@ -6,6 +6,7 @@ from typing import NoReturn
 from hydrostat._stream_command import add_stream
 from hydrostat._teleop_command import add_teleop
 from hydrostat._version import __version__
+from hydrostat._view_command import add_view
 from hydrostat.errors import InputError
 from hydrostat.exporting.request import CHAINS, FORMATS
 
@@ -80,6 +81,7 @@ def make_parser() -> argparse.ArgumentParser:
 
     add_stream(commands)
     add_teleop(commands)
+    add_view(commands)
 
     bench = commands.add_parser("bench", help="this machine's speed")
     bench.add_argument("case", nargs="?", metavar="CASE", help="what to measure; without it, the cases are listed")

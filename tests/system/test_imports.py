@@ -35,7 +35,7 @@ LAYERS = (
     {"scenarios"},
     {"benchmarking"},
     {"_terminal", "_leaving"},
-    {"_stream_command", "_teleop_command"},
+    {"_stream_command", "_teleop_command", "_view_command"},
     {"_arguments"},
     {"cli"},
     {"_entry"},

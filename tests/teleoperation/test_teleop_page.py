@@ -95,9 +95,10 @@ def test_the_gizmo_moves_the_tip(driven, opened):
         return canvas["x"] + 0.5 * canvas["width"] + scale * x, canvas["y"] + 0.5 * canvas["height"] + scale * y
 
     before, size = device.goal, 0.2 * side.model.limb.length
-    page.mouse.move(*pixel(before + [0.0, 0.0, 0.6 * size]))
+    up = np.array([0.0, 0.0, 1.0])
+    page.mouse.move(*pixel(before + 0.6 * size * up))
     page.mouse.down()
-    page.mouse.move(*pixel(before + [0.0, 0.0, 0.6 * size - 0.02]), steps=8)
+    page.mouse.move(*pixel(before + (0.6 * size - 0.02) * up), steps=8)
     page.mouse.up()
     until(lambda: device.goal[2] < before[2] - 0.01)
     until(lambda: np.linalg.norm(side.model.view.tip - device.goal) < 0.003)

@@ -1,6 +1,20 @@
 """Live pages: a robot that moves in the browser while it is simulated, and that can be touched there."""
 
+from hydrostat.live.gateway import Gateway
+from hydrostat.live.page import LivePage
+from hydrostat.live.replay_page import ReplayPage
 from hydrostat.live.scene import LiveScene, contact_forces, snapshot
 from hydrostat.live.server import Stage, open_server
+from hydrostat.live.session import LiveSession
 
-__all__ = ["LiveScene", "Stage", "contact_forces", "open_server", "snapshot"]
+__all__ = [
+    "Gateway",
+    "LivePage",
+    "LiveScene",
+    "LiveSession",
+    "ReplayPage",
+    "Stage",
+    "contact_forces",
+    "open_server",
+    "snapshot",
+]

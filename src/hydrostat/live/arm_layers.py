@@ -65,7 +65,7 @@ class Skin:
 
 
 class Muscles:
-    """The activation of muscles as patches on the skin, brighter the more they contract.
+    """The activation of muscles as patches on the skin, brighter with the root of it.
 
     The patches on four sides of a segment are its longitudinal muscles, those between them its radial muscles.
     """
@@ -118,7 +118,8 @@ class Muscles:
         turned = turned_about_z(quaternions(np.stack([x, np.cross(z, x), z], -1)), _AZIMUTHS)
         radius = 0.5 * _RAISED * (radii[:, :-1] + radii[:, 1:])
         scales = np.stack([radius, radius, length], -1)
-        own = np.repeat(arms.activation, arms.per_segment // step, 1)
+        # The root of the activation: a few percent, as most commands have, are seen too.
+        own = np.sqrt(np.repeat(arms.activation, arms.per_segment // step, 1))
         skin = self._skin[list(arms.members)][:, None, None]
         sides = colors.mixed(skin, colors.LONGITUDINAL, own[..., :4])
         radial = colors.mixed(skin, colors.RADIAL, own[..., 4:5])

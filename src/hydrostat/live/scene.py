@@ -16,6 +16,8 @@ import numpy as np
 from hydrostat.live.arm_layers import Muscles, Skin, SuckerMarks, TendonLines
 from hydrostat.live.pictures import Picture
 from hydrostat.live.surrounding_layers import Current, ForceArrows, Things, Trails
+from hydrostat.results import analysis
+from hydrostat.results.rows import Row
 from hydrostat.results.scene import Scene, per_arm
 from hydrostat.results.trajectory import Trajectory
 from hydrostat.system import Control, State, System
@@ -97,6 +99,11 @@ class LiveScene:
         self.scene = scene
         return scene
 
+    def restart_trails(self, scene: Scene, row: int) -> None:
+        """Begin the trails anew at a row of a scene."""
+        if self.trails is not None:
+            self.trails.restart(Picture(scene, row))
+
     def show(self, layer: str, visible: bool) -> None:
         """Show or hide a layer: tendons, muscles, suckers, trails, current or forces."""
         self.shown[layer] = visible
@@ -124,10 +131,11 @@ class LiveScene:
 
 def snapshot(system: System, state: State, control: Control | None = None) -> Scene:
     """The scene of one state, as arrays of one row."""
-    return Scene.of(_one_row(system, state, control))
+    return Scene.of(one_row(system, state, control))
 
 
-def _one_row(system: System, state: State, control: Control | None) -> Trajectory:
+def one_row(system: System, state: State, control: Control | None) -> Trajectory:
+    """The trajectory whose only row is a state, after a control."""
     held = Control() if control is None else control
     state, held = jax.tree.map(lambda y: np.asarray(y)[None], (state, held))
     return Trajectory(system, state, held, (), np.ones(1, bool), np.zeros(1, int))  # type: ignore[arg-type]
@@ -135,10 +143,20 @@ def _one_row(system: System, state: State, control: Control | None) -> Trajector
 
 def contact_forces(system: System, state: State, control: Control | None = None) -> tuple[np.ndarray, np.ndarray]:
     """The contact nodes of all arms (nodes, 3) [m], and the contact forces on them (nodes, 3) [N]."""
-    one = _one_row(system, state, control)
     if not system.surroundings:
         return np.zeros((0, 3)), np.zeros((0, 3))
-    place = system.place(state)
+    one = one_row(system, state, control)
+    places, found = one.all_derived(_contact_nodes, analysis.NodeForce(analysis.CONTACTS))
+    return np.asarray(places)[0], np.concatenate([np.asarray(own)[0] for own in per_arm(system.robot, found)])
+
+
+def contact_nodes(system: System, state: State) -> np.ndarray:
+    """The contact nodes of all arms, arm after arm (nodes, 3) [m]."""
+    return np.asarray(one_row(system, state, None).derived(_contact_nodes))[0]
+
+
+def _contact_nodes(system: System, row: Row):
+    """A row function: the contact nodes of all arms."""
+    place = system.place(row.state)
     assert place is not None
-    forces = per_arm(system.robot, one.contact_force())
-    return np.asarray(place.nodes.position), np.concatenate([np.asarray(own)[0] for own in forces])
+    return place.nodes.position

@@ -92,6 +92,8 @@ class Scenario:
     """Whether it is for robots with several limbs on a body, instead of for single arms; None: for both."""
     check_settings: Callable[[Any, SimpleNamespace], Any] = lambda robot, settings: None
     """Raises `InputError` for settings that do not fit the robot, or each other."""
+    live: int = 0
+    """Number, from 1, of the simulation among those it makes that `hydrostat view` shows live; 0 for none."""
 
     def check(self, robot: AnySpec) -> None:
         """Refuse a robot it cannot run with."""

@@ -19,7 +19,7 @@ from hydrostat.results.checking import check_result
 from hydrostat.results.folders import resuming
 from hydrostat.results.trajectory import Trajectory, TrajectoryRecorder
 from hydrostat.sensing import Sensors, observe
-from hydrostat.simulation import checkpoints
+from hydrostat.simulation import checkpoints, motions
 from hydrostat.simulation.backend import BACKENDS, NativeRows, native_rows
 from hydrostat.simulation.loop import Carry, Loop, Row, decided, first_carry, one_step, row_of
 from hydrostat.simulation.rollout import as_controller
@@ -90,7 +90,8 @@ class Run:
         self._native: NativeRows | None = None
         self.dt = errors.number("dt", dt, above=0.0, most=1e3)
         self.every = errors.whole("every", every, least=1, most=10**9)
-        self._controller = controller
+        self.given_controller = controller
+        """The controller before it was attached to the system."""
         controller = as_controller(system, controller).attach(system, self.dt)
         sensors = Sensors() if sensors is None else sensors
         self.loop = Loop(system, controller, sensors, default_stepper(system) if stepper is None else stepper)
@@ -99,7 +100,7 @@ class Run:
         """The same with another step [s], and another number of them from row to row."""
         _, _, sensors, stepper = self.loop
         options = {"stepper": stepper, "sensors": sensors, "backend": self.backend}
-        return Run(self.system, self._controller, dt, every=every, **options)
+        return Run(self.system, self.given_controller, dt, every=every, **options)
 
     @property
     def system(self) -> System:
@@ -111,6 +112,7 @@ class Run:
 
         **Arguments:** `state`: where the run will start; `record`: whether it will be recorded.
         """
+        motions.announce(self, state)
         start = self.system.rest() if state is None else state
         first = _first(self.loop, start, self.dt, None)
         _, found = self._piece(first, _piece_rows(self.rows(seconds), self.every))
@@ -135,6 +137,7 @@ class Run:
         if resume is not None:
             return self._resumed(resume, record, seconds, state=state, memory=memory, keep=keep, on_rows=on_rows,
                                  on_progress=on_progress)  # fmt: skip
+        motions.announce(self, state)
         rows = self.rows(seconds)
         start: State = self.system.rest() if state is None else state
         carry = _first(self.loop, start, self.dt, memory)

@@ -6,6 +6,7 @@ from hydrostat.surroundings.ball_grip import BallState
 from hydrostat.surroundings.base import AbstractSurroundings, Commands, Environment, Place, Together
 from hydrostat.surroundings.contact import ContactLaw, NodeContact, PointContact, Reactions, contact_with_shapes
 from hydrostat.surroundings.ground import GROUND, Ground
+from hydrostat.surroundings.hand import Hand
 from hydrostat.surroundings.jet import Jet, JetState
 from hydrostat.surroundings.objects import Ball, ObjectState
 from hydrostat.surroundings.obstacles import Obstacles
@@ -32,6 +33,7 @@ __all__ = [
     "ContactLaw",
     "Environment",
     "Ground",
+    "Hand",
     "Jet",
     "JetState",
     "NodeContact",

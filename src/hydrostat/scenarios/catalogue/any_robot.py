@@ -85,6 +85,7 @@ ANY_SCENARIOS = (
         accepts=_ACCEPTS,
         check_robot=check_elastic,
         check_settings=_check_drive,
+        live=1,
         function="hydrostat.scenarios.drive:drive",
         keys=(
             *_COMMON,

@@ -44,6 +44,7 @@ def _muscular(
         robot=robot,
         accepts=_OBLIQUE if robot == "octopus_arm_oblique" else _HYDROSTATS,
         check_robot=check_oblique if robot == "octopus_arm_oblique" else check_hydrostat,
+        live=1,
         function=f"hydrostat.scenarios.{function}",
         keys=(*keys, step, *_WATER_KEYS),
         **more,

@@ -21,6 +21,7 @@ FINGER_SCENARIOS = (
         robot="finger",
         accepts=_TWO_ARCS,
         check_robot=check_two_arcs,
+        live=1,
         function="hydrostat.scenarios.finger_release:release",
         keys=(
             _weights(0.0, 20.0, 50.0, 100.0),
@@ -87,6 +88,7 @@ FINGER_SCENARIOS = (
         robot="rod",
         accepts="arms whose segments have bend_x and bend_y",
         check_robot=check_bends_both_ways,
+        live=1,
         function="hydrostat.scenarios.rod_abrupt:abrupt",
         keys=(
             Key("pull_n", (0.0, 1.0, 0.5), "N", "force on the tip that holds the rod until it is let go, in the "

@@ -14,6 +14,7 @@ GRASP_SCENARIOS = (
         robot="finger",
         accepts=FINGERS,
         check_robot=check_finger,
+        live=1,
         function="hydrostat.scenarios.finger_grasp:grasp",
         check_settings=check_grasp,
         keys=(
@@ -44,6 +45,7 @@ GRASP_SCENARIOS = (
         robot="finger",
         accepts=FINGERS,
         check_robot=check_finger,
+        live=1,
         function="hydrostat.scenarios.finger_hand:hold",
         keys=(
             Key("fingers", 2, "", "number of fingers, evenly around the ball", least=2, most=6),
@@ -76,6 +78,7 @@ GRASP_SCENARIOS = (
         robot="finger",
         accepts=FINGERS,
         check_robot=check_finger,
+        live=1,
         function="hydrostat.scenarios.finger_force:press",
         keys=(
             Key("contact_force_n", (0.0, 1.0), "N", "x and z of the force at the contact point, where the arcs meet",

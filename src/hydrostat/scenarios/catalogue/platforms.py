@@ -70,6 +70,7 @@ PLATFORM_SCENARIOS = (
         robot="stewart_arm",
         accepts=_PLATFORMS,
         check_robot=check_platforms,
+        live=1,
         function="hydrostat.scenarios.track_dynamics:dynamics",
         check_settings=check_dynamics,
         keys=(

@@ -28,6 +28,7 @@ SQUID_SCENARIOS = (
         accepts="robots with limbs on a body, whose segments have the modes bend_x, bend_y and stretch",
         check_robot=check_limbs_of_arcs,
         limbed=True,
+        live=1,
         function="hydrostat.scenarios.squid_twin_dynamics:twin_dynamics",
         check_settings=check_twin,
         keys=(

@@ -113,6 +113,7 @@ TENTACLE_SCENARIOS = (
         robot="tentacle",
         accepts=_WIRE_DRIVEN,
         check_robot=check_wire_driven,
+        live=1,
         function="hydrostat.scenarios.tentacle_vibration:vibration",
         check_settings=check_vibration,
         keys=(

@@ -1,0 +1,173 @@
+"""The live page: a motion that is simulated while it is watched, at the pace of the clock."""
+
+import queue
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hydrostat.errors import DivergedError, InputError
+from hydrostat.live.controls import PlayControls, Rate, ViewControls
+from hydrostat.live.plots import Plots
+from hydrostat.live.scene import LiveScene, one_row
+from hydrostat.live.server import Stage
+from hydrostat.live.session import LiveSession
+from hydrostat.live.touching import TouchControls
+
+if TYPE_CHECKING:
+    from viser import ViserServer
+
+FRAME = 1.0 / 60.0
+"""Time from picture to picture [s]."""
+_BEHIND = 3.0  # pictures by which the simulation may be late before it gives up catching up
+_PLOT_SECONDS, _STATUS_SECONDS = 0.12, 0.4
+
+
+class LivePage:
+    """A motion in a page, with its controls; `run` keeps it going.
+
+    Everything that changes the simulation happens in the thread of `run`, between two steps.
+    """
+
+    def __init__(
+        self, server: "ViserServer", session: LiveSession, title: str, *, dark: bool = False, playing: bool = True
+    ):
+        self.server, self.session, self.title = server, session, title
+        self.scene = LiveScene(server, session.system, session.state)
+        drawn = self.scene.scene
+        points = np.concatenate([arm.positions[0] for arm in drawn.arms] + [drawn.objects[0]])
+        self.stage = Stage(server, points, drawn.ground, dark)
+        server.gui.set_panel_label(title)
+        self.play = PlayControls(server, playing)
+        self._todo: queue.SimpleQueue[Callable[[], Any]] = queue.SimpleQueue()
+        self.touch = TouchControls(server, session, self.stage.framing.size, self.do)
+        self.view = ViewControls(server, self.stage, lambda: self.scene)
+        self._energy = True
+        self.plots = Plots(server, self._plot_names())
+        self.rate, self._lag = Rate(), 0.0
+        self._plotted = self._told = 0.0
+        self._stopped = False
+        self.pictures = 0
+        """The number of pictures so far."""
+
+    def do(self, function: Callable[[], Any]) -> None:
+        """Have a function called between two steps, in the thread of `run`."""
+        self._todo.put(function)
+
+    def run(self, seconds: float | None = None) -> None:
+        """Keep the page going for some seconds of the clock, or until `stop`."""
+        begin = next_picture = time.perf_counter()
+        while not self._stopped and (seconds is None or time.perf_counter() - begin < seconds):
+            self.picture()
+            next_picture = max(next_picture + FRAME, time.perf_counter() - _BEHIND * FRAME)
+            self._wait(next_picture)
+
+    def stop(self) -> None:
+        """Let `run` end after the present picture."""
+        self._stopped = True
+        self._todo.put(lambda: None)
+
+    def _wait(self, until: float) -> None:
+        """Wait for the next picture; what a user does meanwhile is done at once."""
+        while (left := until - time.perf_counter()) > 0.0:
+            try:
+                self._attempt(self._todo.get(timeout=left))
+            except queue.Empty:
+                return
+
+    def _attempt(self, function: Callable[[], Any]) -> None:
+        """Do what a user asks for; what cannot be done is said in the page."""
+        try:
+            function()
+        except (InputError, DivergedError) as error:
+            self._say("This cannot be done", str(error))
+
+    def picture(self) -> None:
+        """Do what was asked for, go on by the time of one picture where it plays, and draw."""
+        while not self._todo.empty():
+            self._attempt(self._todo.get())
+        if self.play.take_reset():
+            self.session.reset()
+            self.touch.reset()
+            self.plots.clear()
+            self._lag = 0.0
+        if self.play.playing:
+            self._advance(self.play.speed * FRAME)
+        elif self.play.take_step():
+            self._advance(FRAME, at_least_one=True)
+        self._draw()
+
+    def _advance(self, seconds: float, at_least_one: bool = False) -> None:
+        """Simulate whole steps for about some seconds; what is over is kept for the next picture."""
+        dt = self.session.running.dt
+        self._lag = min(self._lag + seconds, _BEHIND * max(seconds, dt))
+        if self._lag < dt and not at_least_one:
+            return
+        try:
+            self._lag -= self.session.advance(max(self._lag - 0.5 * dt, dt))
+        except DivergedError as error:
+            self.play.set_playing(False)
+            self._say("The simulation cannot go on", f"{error}; reset it")
+
+    def _draw(self) -> None:
+        session = self.session
+        if session.system.robot.count != len(self.scene.skin.meshes):
+            shown = self.scene.shown
+            self.scene.remove()
+            self.scene = LiveScene(self.server, session.system, session.state)
+            for name, visible in shown.items():
+                self.scene.show(name, visible)
+        with self.server.atomic():
+            drawn = self.scene.update(session.state, session.control, session.system)
+            self.touch.update(self.scene)
+            self.touch.follow_objects(drawn)
+        now = time.perf_counter()
+        if now - self._plotted > _PLOT_SECONDS and self.play.playing:
+            self._plotted = now
+            self.plots.add(session.running.time, self._plot_values(drawn))
+        if now - self._told > _STATUS_SECONDS:
+            self._told = now
+            self.plots.send()
+            self.play.status.content = self._status()
+        self.server.flush()
+        self.rate.tick()
+        self.pictures += 1
+
+    def _status(self) -> str:
+        largest = " · ".join(f"largest {name} {value:.3g} N" for name, value in self.scene.legend().items())
+        words = [
+            f"**{self.session.running.time:.2f} s**",
+            f"{self.rate.hertz:.0f} Hz",
+            f"grid {self.stage.framing.grid:g} m",
+        ]
+        return " · ".join([*words, largest] if largest else words)
+
+    def _say(self, title: str, text: str) -> None:
+        for client in self.server.get_clients().values():
+            client.add_notification(title, text, auto_close_seconds=8.0)
+
+    # What is plotted.
+
+    def _plot_names(self) -> dict[str, tuple[str, ...]]:
+        what = "body" if self.session.system.robot.free_base else "tip"
+        names = {f"position of the {what} [mm]": ("x", "y", "z"), "energy [mJ]": ("kinetic", "elastic")}
+        if self.session.mean_activation() is not None:
+            names["mean activation [%]"] = ("muscles",)
+        if self.session.target_error() is not None:
+            names["distance to the target [mm]"] = ("left",)
+        return names
+
+    def _plot_values(self, drawn) -> dict[str, tuple[float, ...]]:
+        session, values = self.session, {}
+        for title in self._plot_names():
+            if title.startswith("position"):
+                values[title] = tuple(1e3 * drawn.path[-1, 0])
+            elif title.startswith("energy"):
+                found = one_row(session.system, session.state, session.control).energy()
+                values[title] = (1e3 * float(found.kinetic[0]), 1e3 * float(found.elastic[0]))
+            elif title.startswith("mean"):
+                values[title] = (100.0 * (session.mean_activation() or 0.0),)
+            else:
+                values[title] = (1e3 * (session.target_error() or 0.0),)
+        return values
