@@ -11,7 +11,7 @@ from chromium import open_page
 pytestmark = pytest.mark.browser
 
 
-def until(condition, seconds: float = 60.0):
+def until(condition, seconds: float = 200.0):
     """Wait for a condition."""
     begin = time.perf_counter()
     while not condition():

@@ -10,8 +10,9 @@ all reports, older ones counting less by a factor w < 1 for each that followed, 
 
 Its error e = a - a* shrinks by w P / P_new in each step: V = e^2 / P does not increase, and goes to zero where g.g does
 not stay zero, that is, where the tendons hold the limb away from its shape without stress. R leaves out inertia and
-the water's drag: how far the tip has moved within the last half second is taken as noise as well, so that a limb that
-swings tells little. Reports of a limb that is touched are not used: limbs that are driven by tension are so soft that
+the water's drag. A limb whose tendons are driven by tension swings at some w_0 by itself, and a motion of its tip at a
+higher w is w^2 / w_0^2 times as large in the statics that would explain it: twenty times the distance that the tip has
+moved within the last half second is taken as noise as well, so that a limb that swings tells little. Reports of a limb that is touched are not used: limbs that are driven by tension are so soft that
 an error of the measured force of a few millinewtons would count for centimetres.
 
 **The obstacle.** A face with outward normal n pushes a contact node whose centre is at n.x = x by F = k (x_0 - x),
@@ -35,6 +36,7 @@ from hydrostat.teleoperation.limbs import Limb
 
 _NEWTON_STEPS = 3
 _TIP_NOISE = 2e-3  # m: sensors, and inertia and drag that the statics leave out
+_SWING = 20.0  # error of statics over a motion of the tip: the square of its frequency over that of the limb by itself
 _MEMORY = 20.0  # s: time constant with which reports of the limb are forgotten
 _ALIKE = 0.1  # s: reports that are nearer to each other tell the same
 _PRIOR = 0.3  # deviation of the logarithm of Young's modulus before any report
@@ -95,7 +97,7 @@ class LimbEstimate:
             return
         miss, slope = tip - out[:3], out[3:]
         self.error = float(np.linalg.norm(miss))
-        weight = min(interval / _ALIKE, 1.0) / (_TIP_NOISE**2 + moved**2)
+        weight = min(interval / _ALIKE, 1.0) / (_TIP_NOISE**2 + (_SWING * moved) ** 2)
         self._information = np.exp(-interval / _MEMORY) * self._information + weight * float(slope @ slope)
         step = weight * float(slope @ miss) / self._information
         self.log_scale = float(np.clip(self.log_scale + step, -_RANGE, _RANGE))

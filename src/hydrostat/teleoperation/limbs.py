@@ -23,6 +23,7 @@ _PIECES = 2  # of each segment of a limb with tendons
 _TENDON_FORCE = 2000.0  # N: tension per strain of a tendon with its motor, of limbs of soft rubber; assumed
 _TENDON_DAMPING_TIME = 0.3  # s: damping over stiffness of a motor; assumed
 _LEAST, _MOST = 0.4, 20.0  # N, of a limb of soft rubber
+_BENDING = 0.5  # rad, of the first segment of a limb that cannot be stretched, at the start
 _BENT = 0.3  # of a turn per length, that the limb has at the start
 _GAIN = 0.3  # 1/s
 CONTACT = {"stiffness": 40.0, "damping": 5.0, "friction": 0.3, "slip_speed": 5e-3, "onset": 2e-4}
@@ -88,6 +89,12 @@ class Limb:
         reference = squid_specs.ECOFLEX.youngs_modulus * squid_specs.RADII[0] ** 4
         return bend / (reference / (squid_specs.TENDON_OFFSET * squid_specs.LENGTH))
 
+    @property
+    def _bend_tension(self) -> float:
+        """The tension that bends the first segment by a radian [N]: E I / (offset length)."""
+        first, offset = self.spec.segments[0], max(self.spec.tendons[0].offset)
+        return self.spec.material.youngs_modulus * np.pi / 4.0 * max(first.radius) ** 4 / (offset * first.length)
+
     @cached_property
     def _wet(self) -> bool:
         """Whether the limb is one of an animal or vehicle of the sea."""
@@ -102,7 +109,8 @@ class Limb:
 
         arm = self.spec
         if self.spec.tendons:
-            arm = arm.cut(_PIECES)
+            # A segment that cannot be stretched is an arc by its tendons alone: pieces of it hardly differ.
+            arm = arm.cut(_PIECES) if any("stretch" in one.modes for one in arm.segments) else arm
             options["drive"] = drive or "length"
             if options["drive"] == "length":
                 options["wire_stiffness"] = _TENDON_FORCE * self._soft
@@ -155,7 +163,10 @@ class Limb:
 
         if self.spec.tendons:
             robot = self._known("tension")
-            tension = jnp.full(len(self.spec.tendons), _LEAST * self._soft)
+            tension = _LEAST * self._soft * jnp.ones(len(self.spec.tendons))
+            if not any("stretch" in one.modes for one in self.spec.segments):
+                # A straight limb that cannot be stretched cannot move its tip along its axis.
+                tension = tension.at[0].add(_BENDING * self._bend_tension)
             return np.asarray(equilibrium(robot, no_inputs(robot)._replace(wires=tension)).q)
         robot = self.robot()
         q = np.array(robot.arm.straight())
