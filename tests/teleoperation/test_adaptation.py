@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hydrostat.teleoperation.adaptation import FaceEstimate, spread
+from hydrostat.teleoperation.adaptation import FaceEstimate
 from hydrostat.teleoperation.hands import DAMPING, MASS, RECORDED_MOTION, STIFFNESS, VirtualHand, intended
 
 NORMAL = np.array([0.0, 0.6, 0.8])
@@ -48,12 +48,6 @@ def test_sights_are_averaged_until_the_face_is_touched():
     before = estimate.face
     estimate.see(0.25 * NORMAL)
     np.testing.assert_array_equal(estimate.face.point, before.point)
-
-
-def test_the_motion_of_a_limb_is_how_far_its_tip_has_been():
-    still = [(0.1 * i, np.ones(3)) for i in range(5)]
-    assert spread(still) == 0.0
-    assert spread([(0.0, np.zeros(3)), (0.1, np.array([0.0, 0.03, 0.04])), (0.2, np.zeros(3))]) == pytest.approx(0.05)
 
 
 def test_the_hand_follows_its_intention_and_yields_to_a_force():

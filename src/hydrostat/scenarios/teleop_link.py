@@ -93,6 +93,7 @@ def _record(run: Run, rows: list[Rows], normal: np.ndarray) -> None:
         "hand": ("operator", "hand", "m", (*of, "axis"), "place of the hand"),
         "played": ("robot", "played", "s", of, "time of the command that the robot follows"),
         "local_force": ("operator", "force", "N", (*of, "axis"), "contact force of the local model"),
+        "learnt_modulus": ("operator", "scale", "", of, "Young's modulus over the known one, as estimated"),
         "remote_force": ("robot", "force", "N", (*of, "axis"), "contact force of the robot"),
     }
     for name, (side, own, unit, axes, meaning) in stacks.items():

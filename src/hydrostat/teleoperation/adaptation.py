@@ -8,12 +8,13 @@ all reports, older ones counting less by a factor w < 1 for each that followed, 
 
     P^-1 <- w P^-1 + g.g / s^2,    a <- a + P g.(p_i - p(a)) / s^2.
 
-Its error e = a - a* shrinks by w P / P_new in each step: V = e^2 / P does not increase, and goes to zero where g.g does
-not stay zero, that is, where the tendons hold the limb away from its shape without stress. R leaves out inertia and
-the water's drag. A limb whose tendons are driven by tension swings at some w_0 by itself, and a motion of its tip at a
-higher w is w^2 / w_0^2 times as large in the statics that would explain it: twenty times the distance that the tip has
-moved within the last half second is taken as noise as well, so that a limb that swings tells little. Reports of a limb that is touched are not used: limbs that are driven by tension are so soft that
-an error of the measured force of a few millinewtons would count for centimetres.
+Its error e = a - a* becomes e w P_new / P: V = e^2 / P shrinks at least by w in each step, and e goes to zero where g.g
+does not stay zero, that is, where the tendons hold the limb away from its shape without stress. R leaves out inertia
+and the water's drag. A limb whose tendons are driven by tension swings at some w_0 by itself, and a motion of its tip
+at a higher w is w^2 / w_0^2 times as large in the statics that would explain it: so the means of the last half second
+are compared, and eight times the distance that the tip has moved within it is taken as noise as well, so that a limb
+that swings tells little. Reports of a limb that is touched are not used: limbs that are driven by tension are so soft
+that an error of the measured force of a few millinewtons would count for centimetres.
 
 **The obstacle.** A face with outward normal n pushes a contact node whose centre is at n.x = x by F = k (x_0 - x),
 which is linear in (k, k x_0): the same recursion with two unknowns, y = F and the regressor (-(x - c), 1) about a fixed
@@ -36,7 +37,7 @@ from hydrostat.teleoperation.limbs import Limb
 
 _NEWTON_STEPS = 3
 _TIP_NOISE = 2e-3  # m: sensors, and inertia and drag that the statics leave out
-_SWING = 20.0  # error of statics over a motion of the tip: the square of its frequency over that of the limb by itself
+_SWING = 8.0  # error of statics over a motion of the tip: the square of its frequency over that of the limb by itself
 _MEMORY = 20.0  # s: time constant with which reports of the limb are forgotten
 _ALIKE = 0.1  # s: reports that are nearer to each other tell the same
 _PRIOR = 0.3  # deviation of the logarithm of Young's modulus before any report
@@ -49,6 +50,17 @@ RECENT = 0.5
 """Time over which the motion of a limb counts against what its report tells of its statics [s]."""
 _STIFF_RANGE = (2.0, 2e4)  # N/m
 _MOST_OFF = 0.05  # m, of a face from where it was seen or first touched
+
+
+class Moment(NamedTuple):
+    """What a report tells of a limb at rest."""
+
+    time: float
+    """Time of the robot [s]."""
+    tip: np.ndarray
+    """Place of the tip [m]."""
+    drive: np.ndarray
+    """Tensions of the tendons [N]."""
 
 
 class LimbEstimate:
@@ -87,12 +99,16 @@ class LimbEstimate:
         self.error = 0.0
         """Distance of the last reported tip from the predicted one [m]."""
 
-    def update(self, tension, force, q: np.ndarray, tip: np.ndarray, moved: float, interval: float) -> None:
-        """Learn from a report of a limb that nothing touches.
+    def update(self, recent: "list[Moment]", q: np.ndarray, interval: float) -> None:
+        """Learn from the last reports of a limb that nothing touches, by their means.
 
-        **Arguments:** `moved`: how far the tip has moved of late [m]; `interval`: since the report before [s].
+        **Arguments:** `recent`: the last half second; `q`: coordinates, from which the rest is looked for; `interval`:
+        since the report before [s].
         """
-        out = np.asarray(self._predicted(np.asarray(self.log_scale), tension, force, q.reshape(self._shape)))
+        tip, tension = np.mean([one.tip for one in recent], 0), np.mean([one.drive for one in recent], 0)
+        moved = max(float(np.linalg.norm(one.tip - tip)) for one in recent)
+        inputs = (np.asarray(self.log_scale), tension, np.zeros(3), q.reshape(self._shape))
+        out = np.asarray(self._predicted(*inputs))
         if not np.all(np.isfinite(out)):
             return
         miss, slope = tip - out[:3], out[3:]
@@ -156,8 +172,3 @@ class FaceEstimate:
         offset = self._centre + float(np.clip(self._theta[1] / k, -_MOST_OFF, _MOST_OFF)) - self._radius
         along = offset - float(self.normal @ self._point)
         return Face(self._point + along * self.normal, self.normal, k)
-
-
-def spread(tips: list[tuple[float, np.ndarray]]) -> float:
-    """How far the tip has been of late from where it is, by the places that were reported (time [s], place [m])."""
-    return max(float(np.linalg.norm(place - tips[-1][1])) for _, place in tips)

@@ -18,8 +18,10 @@ END = -1
 class Clock(Protocol):
     """A clock that a side waits on once a tick."""
 
-    now: float
-    """Time since the start [s]."""
+    @property
+    def now(self) -> float:
+        """Time since the start [s]."""
+        ...
 
     def wait(self) -> bool:
         """Wait for the next tick; False where there is none any more."""

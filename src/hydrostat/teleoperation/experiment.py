@@ -78,9 +78,9 @@ def run_experiment(
                 found.append((carried, link.to_robot.lost + link.to_operator.lost))
             for one in sides:
                 one.wait(60.0)
+            base = Path(folder)
             return [
-                Rows(*(_rows(Path(folder) / f"{side}-{n}.npz") for side in ("robot", "operator")), *found[n])
-                for n in range(count)
+                Rows(_rows(base / f"robot-{n}.npz"), _rows(base / f"operator-{n}.npz"), *found[n]) for n in range(count)
             ]
         finally:
             for one in sides:
@@ -113,8 +113,9 @@ def _conduct(shared: SharedTime, sides, link: Link, seconds: float, on_progress:
 def _start(settings: SideSettings) -> subprocess.Popen:
     """The process of one side."""
     command = [sys.executable, "-m", "hydrostat.teleoperation.processes"]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
-    process = subprocess.Popen(command, **pipes)  # type: ignore[call-overload]
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, stdin=pipe, stdout=subprocess.DEVNULL, stderr=pipe, text=True)
+    assert process.stdin is not None
     process.stdin.write(settings.text() + "\n")
     process.stdin.flush()
     return process

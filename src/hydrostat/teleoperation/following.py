@@ -70,10 +70,14 @@ class AbstractFollower(eqx.Module):
         """The memory at rest in a shape."""
 
     @abc.abstractmethod
-    def aim(self, memory: FollowerMemory, target: Float[Array, " 3"], sensed: Sensed, dt):
+    def aim(
+        self, memory: FollowerMemory, target: Float[Array, " 3"], sensed: Sensed, dt
+    ) -> tuple[FollowerMemory, Array]:
         """The memory and the commands of the actuators for a target that is corrected already."""
 
-    def __call__(self, memory: FollowerMemory, target: Float[Array, " 3"], sensed: Sensed, dt):
+    def __call__(
+        self, memory: FollowerMemory, target: Float[Array, " 3"], sensed: Sensed, dt
+    ) -> tuple[FollowerMemory, Array]:
         """The new memory and the commands of the actuators for one tick.
 
         **Arguments:** `target`: place for the tip [m]; `dt`: of a tick [s].
@@ -105,14 +109,16 @@ class TendonFollower(AbstractFollower):
         """The memory at rest in a shape, under the least tensions."""
         return FollowerMemory(jnp.full(len(self.stiffness), self.least), q, jnp.zeros(3))
 
-    def aim(self, memory, target, sensed, dt):
+    def aim(self, memory: FollowerMemory, target, sensed: Sensed, dt) -> tuple[FollowerMemory, Array]:
         """One step of Newton's method to the rest under the tensions, and one of Gauss and Newton to the target."""
         del sensed
         robot, tension, length = self.robot, memory.plan, jnp.sum(self.robot.arm.segments.length)
         inputs = no_inputs(robot)._replace(wires=tension)
 
-        def unbalanced(q):
-            return at_rest(robot, q, inputs)
+        def unbalanced(q) -> Array:
+            found = at_rest(robot, q, inputs)
+            assert isinstance(found, Array)  # of one arm
+            return found
 
         # One stiffness K serves the Newton step and the sensitivity: within a tick it hardly changes.
         shape, size = memory.q.shape, memory.q.size
@@ -162,7 +168,7 @@ class ShapeFollower(AbstractFollower):
         """The memory at rest in a shape."""
         return FollowerMemory(jnp.zeros_like(q), q, jnp.zeros(3))
 
-    def aim(self, memory, target, sensed, dt):
+    def aim(self, memory: FollowerMemory, target, sensed: Sensed, dt) -> tuple[FollowerMemory, Array]:
         """Resolved rates of the shape, and the forces that draw the arm to it."""
         arm, q = self.known.arm.arm, memory.q
         place = lambda q: kinematics.tip_pose(arm, q).position  # noqa: E731

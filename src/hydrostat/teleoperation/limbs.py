@@ -26,6 +26,8 @@ _LEAST, _MOST = 0.4, 20.0  # N, of a limb of soft rubber
 _BENDING = 0.5  # rad, of the first segment of a limb that cannot be stretched, at the start
 _BENT = 0.3  # of a turn per length, that the limb has at the start
 _GAIN = 0.3  # 1/s
+_POSTURE = 0.3  # 1/s
+_CO_CONTRACTION = 0.2
 CONTACT = {"stiffness": 40.0, "damping": 5.0, "friction": 0.3, "slip_speed": 5e-3, "onset": 2e-4}
 """Contact with obstacles, of soft tissue; all assumed. `stiffness` [N/m], `damping` [s/m], `slip_speed` [m/s], `onset`
 [m]."""
@@ -138,8 +140,15 @@ class Limb:
         assert wires is not None
         assert wires.stiffness is not None
         least, most = (jnp.asarray(x * self._soft) for x in (_LEAST, _MOST))
-        damping = jnp.asarray(_TENDON_DAMPING_TIME)
-        return TendonFollower(known, wires.stiffness, damping, least, most, jnp.asarray(_GAIN), reach)
+        return TendonFollower(
+            robot=known,
+            stiffness=wires.stiffness,
+            damping_time=jnp.asarray(_TENDON_DAMPING_TIME),
+            least=least,
+            most=most,
+            gain=jnp.asarray(_GAIN),
+            most_correction=reach,
+        )
 
     def statics_model(self) -> "Robot":
         """The limb for statics under tensions and a load at its tip."""
@@ -181,6 +190,7 @@ def _damped(robot: "Robot") -> "Robot":
 
     wires = robot.one.wires
     assert wires is not None
+    assert wires.stiffness is not None
     return eqx.tree_at(lambda r: r.arms.wires.damping, robot, _TENDON_DAMPING_TIME * wires.stiffness)
 
 
@@ -218,6 +228,16 @@ def _shape_follower(limb: Limb, reach) -> "AbstractFollower":
         ease, span = jnp.where(turning, 1.0, 0.3 * length**2), jnp.where(turning, 0.4, 0.2 * length)
         rate = 15.0
     base = arm.arm.straight()
-    numbers = (jnp.asarray(x) for x in (rate, 0.3))
-    co = jnp.full(arm.arm.count, 0.2)
-    return ShapeFollower(known, bare, ease, rest, base - span, base + span, *numbers, co, jnp.asarray(_GAIN), reach)
+    return ShapeFollower(
+        known=known,
+        bare=bare,
+        ease=ease,
+        rest=rest,
+        low=base - span,
+        high=base + span,
+        rate=jnp.asarray(rate),
+        posture=jnp.asarray(_POSTURE),
+        stiffen=jnp.full(arm.arm.count, _CO_CONTRACTION),
+        gain=jnp.asarray(_GAIN),
+        most_correction=reach,
+    )

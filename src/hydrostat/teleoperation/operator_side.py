@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hydrostat.teleoperation import messages
-from hydrostat.teleoperation.adaptation import RECENT, Face, FaceEstimate, LimbEstimate, spread
+from hydrostat.teleoperation.adaptation import RECENT, Face, FaceEstimate, LimbEstimate, Moment
 from hydrostat.teleoperation.endpoint import HEARTBEAT_SECONDS, Endpoint
 from hydrostat.teleoperation.hands import HapticDevice
 from hydrostat.teleoperation.messages import Command, Heartbeat, Obstacle, Report, packed_points, unpacked
@@ -26,6 +26,7 @@ ASSUMED_STIFFNESS = 120.0
 _ALTERED_EVERY = 0.1  # s between two changes of the model
 _FOLLOWS = 0.3  # s: time constant with which the model follows the estimates, so that no hand is kicked
 _HEARD = 100  # packets over which losses are counted
+_OVERTAKEN = 5.0  # s
 _NEW_FACE = 0.03  # m: a touch so far from all known faces is of another one
 
 
@@ -70,7 +71,8 @@ class OperatorSide:
         self.faces: list[FaceEstimate] = []
         self._used: list[Face] = []
         self._scale, self._correction = 1.0, np.zeros(3)
-        self._tips: list[tuple[float, np.ndarray]] = []
+        self._recent: list[Moment] = []
+        self._last = -1.0
         self.report: Report | None = None
         """The last report; None before the first."""
         self.heard: deque[tuple[float, int]] = deque(maxlen=_HEARD)
@@ -131,17 +133,20 @@ class OperatorSide:
         """Take in a message of the robot."""
         if isinstance(message, Obstacle):
             self._see(message.number, unpacked(message.place, "<f4"), unpacked(message.normal, "<f4"))
-        if not isinstance(message, Report) or (self._tips and sent <= self._tips[-1][0]):
+        # A report that was overtaken is old; one of a robot that started anew is not.
+        if not isinstance(message, Report) or 0.0 <= self._last - sent < _OVERTAKEN:
             return
         self.report = message
         tip, force, touch = (unpacked(x, "<f4") for x in (message.tip, message.force, message.touch))
-        interval = sent - self._tips[-1][0] if self._tips else 0.0
-        self._tips = [one for one in self._tips if one[0] > sent - RECENT] + [(sent, tip)]
-        touching = bool(message.flags & messages.TOUCHING)
+        interval = max(sent - self._last, 0.0)
+        self._last = sent
         drive, q = unpacked(message.drive), unpacked(message.q)
+        touching = bool(message.flags & messages.TOUCHING)
+        same = [one for one in self._recent if one.time > sent - RECENT and one.drive.shape == drive.shape]
+        self._recent = [] if touching else [*same, Moment(sent, tip, drive)]
         fits = q.size == self.model.q.size and drive.size == _tendons(self.model.limb.follower)
-        if self.estimate is not None and fits and not touching and len(self._tips) > 1:
-            self.estimate.update(drive, force, q, tip, spread(self._tips), interval)
+        if self.estimate is not None and fits and len(self._recent) > 1:
+            self.estimate.update(self._recent, q, interval)
         if touching:
             self._touch(force, touch)
 

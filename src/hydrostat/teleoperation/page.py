@@ -4,7 +4,7 @@ The tip is dragged by a gizmo, or moved by sliders, keys (I, K, J, L, U, O) and 
 """
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -41,7 +41,7 @@ class TeleopPage:
         around = np.concatenate([arm.positions[0] for arm in self.model.scene.arms])
         self.stage = Stage(self.server, np.concatenate([around, [device.start - 0.2, device.start + 0.2]]), None)
         self._faces: list = []
-        self._arrows: dict[str, object] = {}
+        self._arrows: dict[str, Any] = {}
         self._add_inputs()
         self._add_panels()
         self.gamepads = GamepadPage(self.port, device.set_velocity)
@@ -64,12 +64,7 @@ class TeleopPage:
             ]
             self.home = server.gui.add_button("Home")
         for slider in self.sliders:
-            slider.on_update(
-                lambda event: (
-                    event.client is not None
-                    and self._asked(device.start + 1e-3 * np.array([one.value for one in self.sliders]))
-                )
-            )
+            slider.on_update(self._slid)
         self.home.on_click(lambda _: self._asked(device.start))
         for key, direction in _KEYS.items():
             step = _STEP * np.array(direction)
@@ -87,6 +82,11 @@ class TeleopPage:
         """An input asks for a place; what the page sets itself is no input."""
         if not self._busy:
             self.device.move_to(place)
+
+    def _slid(self, event) -> None:
+        """A slider was moved: by the operator where there is a client, else by the page itself."""
+        if event.client is not None:
+            self._asked(self.device.start + 1e-3 * np.array([one.value for one in self.sliders]))
 
     def _run(self) -> None:
         while not self._stop.wait(1.0 / _PICTURES):
@@ -130,9 +130,15 @@ class TeleopPage:
             size = float(np.linalg.norm(force))
             reach = self._length * _ARROW * size / max(size, 0.5)
             points = np.array([[places[name], places[name] - reach * force / max(size, 1e-9)]])
-            self._arrows[name] = self.server.scene.add_line_segments(
-                f"/forces/{name}", points, colors[name], line_width=5.0, visible=size > self.side.model.touch_force
-            )
+            seen = size > self.side.model.touch_force
+            if name not in self._arrows:
+                self._arrows[name] = self.server.scene.add_line_segments(
+                    f"/forces/{name}", points, colors[name], thickness=0.012 * self._length, visible=seen
+                )
+            elif seen:
+                self._arrows[name].points = points.astype(np.float32)
+            if self._arrows[name].visible != seen:
+                self._arrows[name].visible = seen
 
     def _show_faces(self) -> None:
         """The estimated faces of obstacles as patches."""
@@ -184,5 +190,6 @@ def _turned(normal: np.ndarray) -> tuple[float, float, float, float]:
     """The quaternion (w, x, y, z) whose z is a direction."""
     from scipy.spatial.transform import Rotation
 
-    found, _ = Rotation.align_vectors([normal], [[0.0, 0.0, 1.0]])
-    return tuple(found.as_quat(scalar_first=True))
+    found = Rotation.align_vectors([normal], [[0.0, 0.0, 1.0]])[0]
+    w, x, y, z = found.as_quat(scalar_first=True)
+    return float(w), float(x), float(y), float(z)

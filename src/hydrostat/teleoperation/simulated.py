@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
-from jaxtyping import Array, Float
+from jaxtyping import Array
 
 from hydrostat.compiling import compiled
 from hydrostat.lie import small
@@ -34,15 +34,15 @@ _FAR = np.array([0.0, 0.0, -1e3])  # m: where a face is that is not there
 class LimbView(NamedTuple):
     """What is measured of a limb at the end of a tick."""
 
-    tip: Float[Array, " 3"]
+    tip: np.ndarray
     """Place of the tip [m]."""
-    tip_speed: Float[Array, ""]
+    tip_speed: np.ndarray
     """Speed of the tip [m/s]."""
-    force: Float[Array, " 3"]
+    force: np.ndarray
     """Contact force of the obstacles on the limb [N]."""
-    touch: Float[Array, " 3"]
+    touch: np.ndarray
     """Mean place of the contact nodes that are touched, by their forces [m]; the tip where none is."""
-    drive: Float[Array, " w"]
+    drive: np.ndarray
     """Tensions of the tendons [N], or the commands themselves."""
 
 
@@ -58,7 +58,8 @@ def measured(robot: Robot, obstacles: Obstacles, rest: State, q, v, command) -> 
     total = jnp.sum(share)
     touch = jnp.where(total > 1e-9, jnp.sum(share[:, None] * nodes.position, 0) / (total + 1e-12), tip)
     drive = command if robot.one.wires is None else wire_tensions(robot.one, q, v, command)
-    return LimbView(tip, small.norm(velocity), jnp.sum(on_nodes, 0), touch, drive)
+    found = (tip, small.norm(velocity), jnp.sum(on_nodes, 0), touch, drive)
+    return LimbView(*found)  # type: ignore[arg-type]
 
 
 def _flat(tree) -> Array:
