@@ -73,7 +73,7 @@ def test_a_key_moves_the_tip(driven, opened):
     side, device, _ = driven
     page, _ = opened
     before = device.goal
-    page.locator("canvas").first.hover()
+    page.mouse.click(60, 500)
     page.keyboard.press("u")
     until(lambda: device.goal[2] < before[2] - 0.004)
     until(lambda: np.linalg.norm(side.model.view.tip - device.goal) < 0.002)

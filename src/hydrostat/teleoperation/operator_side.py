@@ -107,7 +107,8 @@ class OperatorSide:
 
     def health(self, now: float) -> "LinkHealth":
         """The health of the link."""
-        numbers = [number for _, number in self.heard]
+        # A copy at once, since the page asks from a thread of its own.
+        numbers = [number for _, number in list(self.heard)]
         missing = 1.0 - len(numbers) / (max(numbers) - min(numbers) + 1) if numbers else 0.0
         played = -1 if self.report is None else self.report.played_ms
         silence = now - self.endpoint.last_heard if self.endpoint.connected else np.inf

@@ -142,7 +142,7 @@ class TeleopPage:
 
     def _show_faces(self) -> None:
         """The estimated faces of obstacles as patches."""
-        for number, estimate in enumerate(self.side.faces):
+        for number, estimate in enumerate(list(self.side.faces)):
             face, side = estimate.face, _FACE * self._length
             thick = 0.02 * side
             middle = face.point - 0.5 * thick * face.normal
