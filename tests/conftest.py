@@ -38,6 +38,7 @@ import jax  # noqa: E402
 import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 
+import chromium  # noqa: E402
 import hydrostat  # noqa: E402, F401  switches JAX to float64; comes after the hook
 import interpreter  # noqa: E402
 from hydrostat import compiling, executables  # noqa: E402
@@ -76,3 +77,10 @@ def little_memory():
         interpreter.forget()
         gc.collect()
         ctypes.CDLL(None).malloc_trim(0)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """The browser that all tests of pages share."""
+    with chromium.browser() as found:
+        yield found

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import hydrostat as hs
-from hydrostat.live.tubes import tube_faces, tube_vertices
+from hydrostat.viewer.tubes import tube_faces, tube_vertices
 
 pytest.importorskip("viser")
 from hydrostat.live import LiveScene, open_server, snapshot

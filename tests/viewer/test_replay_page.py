@@ -2,59 +2,26 @@
 
 import io
 import itertools
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from chromium import open_page
 from hydrostat.viewer import write_replay
 
-pytest.importorskip("viser")
-playwright = pytest.importorskip("playwright.sync_api")
-
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--use-gl=angle",
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
-]
-
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(not CHROMIUM.exists(), reason="needs Debian's chromium"),
-]
+pytestmark = pytest.mark.browser
 
 # The part of the window where the arm is, away from captions, notices and the player's bar.
 MIDDLE = {"x": 220, "y": 180, "width": 200, "height": 190}
-# viser fades the picture in once the sky's light is loaded; before that its canvas has no opacity of its own.
-FADED_IN = "[...document.querySelectorAll('canvas')].some(canvas => canvas.style.opacity === '1')"
 
 
 @pytest.fixture(scope="module")
-def page_and_log(tmp_path_factory, swing):
+def page_and_log(tmp_path_factory, swing, browser):
     times, tubes, lines = swing()
     path = write_replay(tmp_path_factory.mktemp("replay") / "swing.html", times, tubes, lines, title="Swing")
-    log = {"requests": [], "errors": []}
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
-        page = browser.new_page(viewport={"width": 640, "height": 480})
-        page.set_default_timeout(120_000)
-        page.on("request", lambda request: log["requests"].append(request.url))
-        page.on("pageerror", lambda error: log["errors"].append(str(error)))
-        page.on("console", lambda said: log["errors"].append(said.text) if said.type == "error" else None)
-        page.goto(path.as_uri())
-        page.wait_for_selector("canvas")
-        page.wait_for_function(FADED_IN)
-        yield page, log
-        browser.close()
+    page, log = open_page(browser, path.as_uri())
+    yield page, log
+    page.close()
 
 
 def picture(page) -> np.ndarray:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hydrostat.live import colors
 from hydrostat.live.pictures import AlikeArms, Picture, quaternions, turned_about_z
-from hydrostat.live.tubes import tube_faces, tube_vertices
+from hydrostat.viewer import colors
+from hydrostat.viewer.tubes import tube_faces, tube_vertices
 
 if TYPE_CHECKING:
     from viser import SceneApi

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hydrostat.live import colors
 from hydrostat.live.scene import LiveScene
 from hydrostat.live.server import Stage
+from hydrostat.viewer import colors
 
 if TYPE_CHECKING:
     from viser import GuiEvent, ViserServer

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hydrostat.live import colors
+from hydrostat.viewer import colors
 
 if TYPE_CHECKING:
     from viser import ViserServer

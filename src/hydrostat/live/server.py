@@ -1,5 +1,6 @@
 """The server of a page: on this machine alone unless told otherwise, silent, and without a way out of the machine."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 """Names of this machine for itself."""
 PORT = 8080
 """Port at which pages are served when none is given, or the next one that is free."""
+_FARTHER = 1.6  # than where all points just fit in: room to move, and for narrow windows
 _LIGHT = {"cell": (222, 226, 231), "section": (190, 198, 207), "plane": (247, 248, 250)}
 _DARK = {"cell": (58, 66, 76), "section": (84, 95, 108), "plane": (30, 35, 42)}
 
@@ -52,8 +54,8 @@ class Stage:
         """
         self.server, self.points, self._ground = server, points, ground
         low = float(points[:, 2].min())
-        self.framing = framing.frame(points, low if ground is None else ground)
-        view = self.framing
+        view = framing.frame(points, low if ground is None else ground)
+        self.framing = view = replace(view, camera=view.look_at + _FARTHER * (view.camera - view.look_at))
         camera = server.initial_camera
         camera.fov = framing.FIELD_OF_VIEW
         camera.position, camera.look_at = view.camera, view.look_at
@@ -64,6 +66,8 @@ class Stage:
         self.dark = dark
         self.grid: GridHandle = self._add_grid(view.ground)
         self.set_dark(dark)
+        # Beside the scene, not over it.
+        server.gui.main_panel.dock_right()
 
     def _add_grid(self, height: float) -> "GridHandle":
         view, theme = self.framing, _DARK if self.dark else _LIGHT

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hydrostat.live import colors
 from hydrostat.live.pictures import Picture, quaternions
 from hydrostat.results.scene import Scene
 from hydrostat.surroundings.shapes import Box, Capsule, Plane, Sphere
+from hydrostat.viewer import colors
 
 if TYPE_CHECKING:
     from viser import SceneApi

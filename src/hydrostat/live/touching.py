@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hydrostat.live import colors
 from hydrostat.live.scene import LiveScene
 from hydrostat.live.session import LiveSession
 from hydrostat.results.scene import Scene
 from hydrostat.surroundings.water import Water
+from hydrostat.viewer import colors
 
 if TYPE_CHECKING:
     from viser import SceneClickEvent, ViserServer

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from hydrostat.results.deliveries import Delivery, gaps_to_arms
     from hydrostat.results.digest import BALANCE, Digest
     from hydrostat.results.equilibria import load_path, mode_swing
+    from hydrostat.results.filming import film
     from hydrostat.results.obstacle_rows import ObstacleContact, contact_fractions, obstacle_contact
     from hydrostat.results.platform_rows import PlatformMotion, platform_motion
     from hydrostat.results.replaying import body_tubes, replay_scene
@@ -70,6 +71,7 @@ __all__ = [
     "contact_fractions",
     "drawing",
     "figures",
+    "film",
     "gaps_to_arms",
     "goal_tracking",
     "load",
@@ -122,6 +124,7 @@ _LATER = {
     "bend_wave": "travelling_bend",
     "body_tubes": "replaying",
     "contact_fractions": "obstacle_rows",
+    "film": "filming",
     "gaps_to_arms": "deliveries",
     "goal_tracking": "tip_tracking",
     "load_path": "equilibria",

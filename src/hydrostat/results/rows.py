@@ -333,3 +333,16 @@ def body_velocity(system: System, row: Row) -> Float[Array, " 3"]:
     """The velocity of the body's origin in world axes."""
     del system
     return small.matvec(row.state.base_pose.rotation, row.state.base_twist[3:])
+
+
+# Arrays of rows.
+
+
+def plain(values):
+    """The values as NumPy arrays, unless they are being traced."""
+    return jax.tree.map(lambda y: y if isinstance(y, Tracer) else np.asarray(y), values)
+
+
+def concatenated(parts) -> np.ndarray:
+    """Arrays of rows, one after another."""
+    return np.concatenate([np.asarray(part) for part in parts])

@@ -100,8 +100,8 @@ class Trajectory(eqx.Module):
         held = Control() if control is None else control
         if not state.time.ndim:
             state, held = jax.tree.map(lambda y: y[None], (state, held))
-        rows = state.time.shape[0]
-        return Trajectory(system, state, held, (), jnp.ones(rows, bool), jnp.zeros(rows, int))
+        count = state.time.shape[0]
+        return Trajectory(system, state, held, (), jnp.ones(count, bool), jnp.zeros(count, int))
 
     @staticmethod
     def joined(parts: "Sequence[Trajectory]") -> "Trajectory":
@@ -110,7 +110,7 @@ class Trajectory(eqx.Module):
             raise InputError("`parts` must hold at least one trajectory; got none")
         arrays = [(part.state, part.control, part.memory, part.converged, part.iterations) for part in parts]
         traced = any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(arrays))
-        concatenate = jnp.concatenate if traced else _concatenated
+        concatenate = jnp.concatenate if traced else rows.concatenated
         return Trajectory(parts[0].system, *jax.tree.map(lambda *y: concatenate(y), *arrays))
 
     # What has been integrated.
@@ -118,27 +118,27 @@ class Trajectory(eqx.Module):
     @property
     def time(self) -> Any:
         """Times of the rows [s]."""
-        return _plain(self.state.time)
+        return rows.plain(self.state.time)
 
     @property
     def q(self) -> PerArm:
         """Coordinates of the segments (rows[, arm], n, k)."""
-        return _plain(self.state.q)
+        return rows.plain(self.state.q)
 
     @property
     def v(self) -> PerArm:
         """Rates of the coordinates (rows[, arm], n, k)."""
-        return _plain(self.state.v)
+        return rows.plain(self.state.v)
 
     @property
     def activation(self) -> PerArm:
         """Activation of every muscle (rows[, arm], n, m), 0 to 1."""
-        return _plain(self.state.activation)
+        return rows.plain(self.state.activation)
 
     @property
     def body_pose(self) -> SE3:
         """Pose of the body; of a single arm the pose of its base."""
-        return _plain(self.state.base_pose)
+        return rows.plain(self.state.base_pose)
 
     @property
     def body(self) -> Float[Array, "rows 3"]:
@@ -148,7 +148,7 @@ class Trajectory(eqx.Module):
     @property
     def body_twist(self) -> Float[Array, "rows 6"]:
         """Twist of the body, (angular, linear) in its own axes [rad/s, m/s]."""
-        return _plain(self.state.base_twist)
+        return rows.plain(self.state.base_twist)
 
     @property
     def body_velocity(self) -> Float[Array, "rows 3"]:
@@ -358,10 +358,7 @@ class Trajectory(eqx.Module):
         return Path(folder)
 
     def plot(self, path: str | os.PathLike[str] | None = None, title: str | None = None):
-        """Draw the robot from the side and from above at several moments, and its quantities over time.
-
-        Returns the matplotlib figure; with a path it is written there as well.
-        """
+        """Draw the robot at several moments, and its quantities over time: a figure, with a path also as a file."""
         from hydrostat.results.plotting import plot
 
         return plot(self, path, title)
@@ -376,6 +373,18 @@ class Trajectory(eqx.Module):
 
         return replay(self, path, title, **options)
 
+    def show(self, title: str | None = None, height: int = 480) -> Any:
+        """The motion as the value of a cell of a notebook, in a frame of some height [pixels]."""
+        from hydrostat.results.showing import show
+
+        return show(self, title, height)
+
+    def video(self, path: str | os.PathLike[str], title: str | None = None, **options) -> Path:
+        """Write the motion as an MP4 file; `options` are those of `hydrostat.results.film`."""
+        from hydrostat.results.filming import film
+
+        return film(self, path, title, **options)
+
     # Any function of rows.
 
     def derived(self, function: rows.RowFunction) -> Any:
@@ -388,12 +397,3 @@ class Trajectory(eqx.Module):
         if not len(self):
             raise InputError("this trajectory has no rows; nothing can be derived from it")
         return rows.of_rows(self.system, self.state, self.control, *functions)
-
-
-def _plain(values):
-    """The values as NumPy arrays, unless they are being traced."""
-    return jax.tree.map(lambda y: y if isinstance(y, Tracer) else np.asarray(y), values)
-
-
-def _concatenated(parts) -> np.ndarray:
-    return np.concatenate([np.asarray(part) for part in parts])

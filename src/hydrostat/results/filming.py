@@ -1,0 +1,117 @@
+"""Films of trajectories: MP4 files that play anywhere, drawn without a browser."""
+
+import os
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hydrostat import errors
+from hydrostat.results.scene import DrawnArm, Scene
+from hydrostat.surroundings.shapes import Sphere
+from hydrostat.viewer import colors
+from hydrostat.viewer.framing import frame
+from hydrostat.viewer.rendering import Renderer, Surface, ball
+from hydrostat.viewer.tubes import SIDES, tube_faces, tube_vertices
+
+if TYPE_CHECKING:
+    from hydrostat.results.trajectory import Trajectory
+
+
+def film(
+    trajectory: "Trajectory",
+    path: str | os.PathLike[str],
+    title: str | None = None,
+    *,
+    frames_per_second: int = 25,
+    speed: float = 1.0,
+    size: tuple[int, int] = (960, 540),
+) -> Path:
+    """Write the motion of a robot as an MP4 file (H.264): arms with the activation of their muscles, suckers that hold,
+    the body, balls.
+
+    **Arguments:** `speed`: simulated time over that of the film; `size`: width and height of the pictures [pixels],
+    even numbers.
+    """
+    try:
+        import imageio_ffmpeg
+    except ImportError as error:
+        raise ImportError("films need imageio-ffmpeg: pip install 'hydrostat[view]'") from error
+    rate = errors.whole("frames_per_second", frames_per_second, least=1, most=240)
+    speed = errors.number("speed", speed, above=0.0, most=1e6)
+    width, height = (errors.whole("size", one, least=16, most=8192) // 2 * 2 for one in size)
+    path = Path(path)
+    if path.suffix.lower() != ".mp4":
+        raise errors.InputError(f"`path` of a film must end in .mp4; got {str(path)!r}")
+    time = np.asarray(trajectory.time, float)
+    count = max(1, round((time[-1] - time[0]) / speed * rate) + 1)
+    shown = np.minimum(time[0] + np.arange(count) * speed / rate, time[-1])
+    scene = Scene.of(trajectory, np.clip(np.searchsorted(time, shown + 1e-9) - 1, 0, len(time) - 1))
+    renderer = Renderer(_framing(scene), width, height)
+    name = trajectory.system.robot.name if title is None else title
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f"partial-{path.name}")
+    writer = imageio_ffmpeg.write_frames(
+        str(part), (width, height), fps=rate, codec="libx264", pix_fmt_in="rgb24", macro_block_size=2, quality=7
+    )
+    with warnings.catch_warnings():
+        # Python warns of any child process beside JAX's threads; this one begins with a new program at once.
+        warnings.filterwarnings("ignore", message=r"os\.fork\(\) was called", category=RuntimeWarning)
+        writer.send(None)
+    try:
+        for row in range(count):
+            picture = renderer.draw(*surfaces_of(scene, row), f"{name} · {shown[row]:.2f} s")
+            writer.send(np.ascontiguousarray(picture))
+    finally:
+        writer.close()
+    part.replace(path)
+    return path
+
+
+def _framing(scene: Scene):
+    """The camera that has the whole motion in the picture."""
+    clouds = [arm.positions.reshape(-1, 3) for arm in scene.arms] + [scene.objects.reshape(-1, 3)]
+    if scene.body is not None:
+        clouds += [scene.body + scene.body_radius * axis for axis in np.eye(3)]
+    points = np.concatenate(clouds)
+    low = float(points[:, 2].min()) if scene.ground is None else scene.ground
+    return frame(points, low)
+
+
+def surfaces_of(scene: Scene, row: int) -> tuple[list[Surface], np.ndarray]:
+    """All surfaces of a row of a scene, and the places of suckers that hold (m, 3) [m]."""
+    found, marks = [], [np.zeros((0, 3))]
+    for i, arm in enumerate(scene.arms):
+        found.append(_tube(arm, row, colors.SKIN if len(scene.arms) > 4 else colors.ARMS[i % 4]))
+        ends = slice(arm.per_segment, None, arm.per_segment)
+        marks.append(arm.positions[row][ends][arm.holds[row] > 0.0])
+    if scene.body is not None and scene.body_radius > 0.0:
+        found.append(ball(scene.body[row], scene.body_radius, colors.BODY))
+    for place, radius in zip(scene.objects[row], scene.object_radii, strict=True):
+        found.append(ball(place, float(radius), colors.PREY))
+    for shape, shift in zip(scene.obstacles, scene.obstacle_shifts[row], strict=True):
+        if isinstance(shape, Sphere):
+            found.append(ball(np.asarray(shape.centre) + shift, float(shape.radius), colors.OBSTACLE))
+    return found, np.concatenate(marks)
+
+
+def _tube(arm: DrawnArm, row: int, skin: tuple) -> Surface:
+    """An arm as a tube, the activation of its muscles as colour."""
+    vertices = tube_vertices(arm.positions[row], arm.rotations[row], arm.radii[row])
+    faces = tube_faces(arm.positions.shape[1])
+    shades = np.broadcast_to(np.asarray(skin, float), (len(faces), 3)).copy()
+    activation = arm.activation[row]
+    if activation.shape[1] >= 5:
+        # The wall's triangles come in two halves, each ring by ring; those of the rings before the tip have a segment.
+        rings = arm.positions.shape[1] - 1
+        share = np.sqrt(np.clip(np.repeat(activation, arm.per_segment, 0)[:rings], 0.0, 1.0))
+        around = (np.arange(SIDES) + 0.5) / SIDES
+        side = np.round(4.0 * around).astype(int) % 4
+        strong = share[:, side]
+        radial = np.broadcast_to(share[:, 4:5], strong.shape)
+        mixed = colors.mixed(colors.mixed(skin, colors.RADIAL, radial), colors.LONGITUDINAL, strong)
+        half = (len(faces) - 2 * SIDES) // 2
+        for begin in (0, half):
+            shades[begin : begin + rings * SIDES] = mixed.reshape(-1, 3)
+    return Surface(vertices, faces, shades)

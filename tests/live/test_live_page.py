@@ -1,0 +1,162 @@
+"""The live page in a real browser: it plays, and what is done in it happens to the simulated arm."""
+
+import io
+import threading
+import time
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from chromium import open_page
+
+pytestmark = pytest.mark.browser
+WIDTH, HEIGHT = 1240, 560
+
+
+@pytest.fixture(scope="module")
+def live(arm_session, browser):
+    from hydrostat.live import LivePage, open_server
+
+    arm_session.reset()
+    server = open_server(port=0)
+    shown = LivePage(server, arm_session, "bending arm", playing=False)
+    thread = threading.Thread(target=shown.run, daemon=True)
+    thread.start()
+    page, log = open_page(browser, f"http://localhost:{server.get_port()}", WIDTH, HEIGHT)
+    yield page, log, shown
+    shown.stop()
+    thread.join(10.0)
+    page.close()
+    server.stop()
+
+
+def until(condition, seconds: float = 60.0):
+    """Wait for a condition."""
+    begin = time.perf_counter()
+    while not condition():
+        assert time.perf_counter() - begin < seconds, "it did not happen"
+        time.sleep(0.02)
+
+
+def draw(page, pictures: int):
+    """Wait until the page has drawn some pictures."""
+    page.evaluate(
+        "count => new Promise(done => { let n = 0;"
+        " const next = () => ++n > count ? done() : requestAnimationFrame(next); next(); })",
+        pictures,
+    )
+
+
+def blue(page, place) -> bool:
+    """Whether there is something blue at a place in the window."""
+    clip = {"x": place[0] - 4, "y": place[1] - 4, "width": 9, "height": 9}
+    image = np.asarray(Image.open(io.BytesIO(page.screenshot(clip=clip))).convert("RGB"), int)
+    return bool(np.any(image[..., 2] - image[..., 0] > 60))
+
+
+def pixel(page, client, point) -> np.ndarray:
+    """Where a point of the world is seen in the window [pixels]."""
+    canvas = max((one.bounding_box() for one in page.locator("canvas").all()), key=lambda box: box["height"])
+    camera = client.camera
+    w, x, y, z = camera.wxyz
+    across = np.array([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)])
+    down = np.array([2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)])
+    away = np.asarray(point) - camera.position
+    far = away @ np.cross(across, down)
+    scale = 0.5 * camera.image_height / np.tan(0.5 * camera.fov) / far
+    middle = [canvas["x"] + 0.5 * canvas["width"], canvas["y"] + 0.5 * canvas["height"]]
+    return np.array(middle) + scale * np.array([away @ across, away @ down])
+
+
+def test_play_lets_time_pass_and_pause_stops_it(live):
+    page, _, shown = live
+    running = shown.session.running
+    assert running.time == 0.0
+    page.get_by_role("button", name="Play", exact=True).click()
+    until(lambda: running.time > 0.2)
+    page.get_by_role("button", name="Pause", exact=True).click()
+    until(lambda: not shown.play.playing)
+    pictures, now = shown.pictures, running.time
+    until(lambda: shown.pictures > pictures + 3)
+    assert running.time == pytest.approx(now, abs=2.0 * shown.play.speed / 60.0 + running.dt)
+    page.get_by_role("button", name="Step", exact=True).click()
+    until(lambda: running.time > now)
+
+
+def test_a_slider_turns_the_current_on(live):
+    page, _, shown = live
+    thumb = page.locator("[role=slider]").nth(1)  # after that of the place along the arm
+    thumb.focus()
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    until(lambda: np.linalg.norm(shown.session.system.surroundings[0].current) == pytest.approx(0.05))
+    thumb.focus()
+    for _ in range(5):
+        page.keyboard.press("ArrowLeft")
+    until(lambda: not np.any(np.asarray(shown.session.system.surroundings[0].current)))
+
+
+def test_a_handle_pulls_the_tip_to_its_place(live):
+    page, _, shown = live
+    session, touch = shown.session, shown.touch
+    page.get_by_role("button", name="Reset", exact=True).click()
+    until(lambda: session.running.time == 0.0)
+    page.get_by_label("hold the arm").check()
+    until(lambda: touch.handle.visible)
+    start = np.array(touch.handle.position)
+    np.testing.assert_allclose(start, session.node_position(session.node_of(0, 1.0)), atol=1e-6)
+    # Grab the arrow that points up once it is seen, and pull it up.
+    client = next(iter(shown.server.get_clients().values()))
+    size = 0.22 * shown.stage.framing.size
+    grab, goal = (pixel(page, client, start + np.array([0, 0, share * size])) for share in (0.35, 1.0))
+    until(lambda: blue(page, grab))
+    page.mouse.move(*grab)
+    draw(page, 4)
+    page.mouse.down()
+    page.mouse.move(*(0.5 * (grab + goal)), steps=3)
+    page.mouse.move(*goal, steps=3)
+    draw(page, 4)
+    page.mouse.up()
+    until(lambda: touch.handle.position[2] - start[2] > 0.15 * size)
+    np.testing.assert_allclose(touch.handle.position[:2], start[:2], atol=1e-3)
+    # A stiff hand, and time: the tip is where the handle is.
+    page.get_by_label("spring [N/m]").fill("200")
+    page.keyboard.press("Enter")
+    until(lambda: float(session.system.surroundings[-1].stiffness) == 200.0)
+    page.get_by_role("button", name="Play", exact=True).click()
+    until(lambda: np.linalg.norm(session.node_position(session.node_of(0, 1.0)) - touch.handle.position) < 2e-3)
+    page.get_by_role("button", name="Pause", exact=True).click()
+    page.get_by_label("hold the arm").uncheck()
+    until(lambda: not np.any(session.push_force()))
+
+
+def test_the_screenshot_shows_the_arm_and_the_page_turns_dark(live):
+    page, _, shown = live
+    page.get_by_label("dark").check()
+    until(lambda: shown.stage.dark)
+    button = page.get_by_role("button", name="Screenshot")
+    button.scroll_into_view_if_needed()
+    with page.expect_download() as download:
+        button.click()
+    with open(download.value.path(), "rb") as file:
+        image = np.asarray(Image.open(io.BytesIO(file.read())).convert("RGB"), int)
+    assert image.shape[0] > 300
+    arm = image[..., 0] - image[..., 2] > 40
+    assert 0.001 < arm.mean() < 0.5
+
+
+def test_reset_and_camera(live):
+    page, _, shown = live
+    client = next(iter(shown.server.get_clients().values()))
+    page.get_by_text("above", exact=True).click()
+    until(lambda: client.camera.position[2] > 0.8 * np.linalg.norm(client.camera.position - client.camera.look_at))
+    page.get_by_role("button", name="Reset", exact=True).click()
+    until(lambda: shown.session.running.time == 0.0)
+
+
+def test_no_error_and_no_request_off_the_machine(live):
+    _, log, _ = live
+    assert not log["errors"]
+    local = ("http://localhost:", "ws://localhost:", "data:", "blob:")
+    assert [url for url in log["requests"] if not url.startswith(local)] == []
