@@ -75,7 +75,7 @@ def _metrics(rows: list[Rows], found: list[Measures], links: list[LinkConditions
     mediated, direct = found[::2], found[1::2]
     limits = [None if math.isinf(one.bandwidth) else one.bandwidth for one in links]
     metrics: dict = {"delay_s": [one.delay for one in links], "bandwidth_bps": limits}
-    metrics |= {name: [getattr(one, name) for one in mediated] for name in Measures._fields}
+    metrics |= {name: [getattr(one, name) for one in mediated] for name in found[0]._fields}
     for name in ("force_max_n", "press_deviation_percent", "contacts", "remote_error_mm"):
         metrics[f"direct_{name}"] = [getattr(one, name) for one in direct]
     metrics["direct_force_ratio"] = [b.force_max_n / a.force_max_n for a, b in zip(mediated, direct, strict=True)]

@@ -17,7 +17,7 @@ from hydrostat.teleoperation.packets import IP_UDP_BYTES
 
 _MOST_QUEUED = 1.0  # s of the bandwidth that wait before a narrow link; more is lost
 _UNITS = {"": 1.0, "k": 1e3, "m": 1e6}
-_WAIT = 0.002  # s at most between two looks at what is due
+_WAIT = 0.002  # s at most from one check of what is due to the next
 
 
 def bits_per_second(text: str) -> float:
