@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         stepping,
         streaming,
         surroundings,
+        teleoperation,
         viewer,
     )
     from hydrostat.control import Controller, commands, controller, gaits
@@ -89,6 +90,7 @@ _MODULES = {
     "stepping": "stepping",
     "streaming": "streaming",
     "surroundings": "surroundings",
+    "teleoperation": "teleoperation",
     "viewer": "viewer",
 }
 _NAMES = {
@@ -175,6 +177,7 @@ __all__ = [
     "stepping",
     "streaming",
     "surroundings",
+    "teleoperation",
     "tip",
     "vibrations",
     "viewer",

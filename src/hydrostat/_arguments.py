@@ -4,6 +4,7 @@ import argparse
 from typing import NoReturn
 
 from hydrostat._stream_command import add_stream
+from hydrostat._teleop_command import add_teleop
 from hydrostat._version import __version__
 from hydrostat._view_command import add_view
 from hydrostat.errors import InputError
@@ -79,6 +80,7 @@ def make_parser() -> argparse.ArgumentParser:
     check.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
     add_stream(commands)
+    add_teleop(commands)
     add_view(commands)
 
     bench = commands.add_parser("bench", help="this machine's speed")

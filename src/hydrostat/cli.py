@@ -1,5 +1,5 @@
 """The command line: `hydrostat list`, `run`, `statics`, `modes`, `drive`, `new`, `export`, `check`, `stream`,
-`view`, `bench`.
+`view`, `teleop`, `bench`.
 
 What a user typed is checked before JAX is imported; a fault is one line on stderr. Exit codes: 0 done; 1 a bug of
 ours; 2 bad input, a missing extra, or a file or folder that cannot be used; 3 diverged, not solved, or out of disk or
@@ -25,6 +25,7 @@ from hydrostat import _terminal as terminal
 from hydrostat._arguments import FOR_ANY_ROBOT, make_parser
 from hydrostat._leaving import before_leaving
 from hydrostat._stream_command import run_stream
+from hydrostat._teleop_command import run_teleop
 from hydrostat._view_command import run_view
 from hydrostat.errors import InputError, UnsolvedError, shown
 from hydrostat.exporting.request import check_request, default_chain
@@ -85,7 +86,8 @@ def main(arguments: list[str] | None = None) -> int:
             _check_text(argument)
         options = make_parser().parse_args(arguments)
         commands = {"list": _list, "run": _run, "new": _new, "export": _export, "check": _check, "bench": _bench}
-        commands |= {"stream": run_stream, "view": _view} | dict.fromkeys(FOR_ANY_ROBOT, _any_robot)
+        commands |= {"stream": run_stream, "view": _view, "teleop": run_teleop}
+        commands |= dict.fromkeys(FOR_ANY_ROBOT, _any_robot)
         return commands[options.command](options)
     except InputError as error:
         return _complain(error, 2)

@@ -88,7 +88,8 @@ class Native:
         return out
 
     def caller(self, parameters: list):
-        """The function of arrays, one argument after the other, with memory of its own and the parameters in it."""
+        """The function of arrays, one argument after the other, with memory of its own and the parameters in it, which
+        its `alter` replaces."""
         packed, memory, out, frame = self.parameters.new(), self.argument.new(1), self.result.new(1), self.frame()
         self.parameters.pack(packed, parameters)
         into, (found,) = self.argument.unpack(memory[0]), self.result.unpack(out[0])
@@ -102,6 +103,7 @@ class Native:
             return found.copy()
 
         call.keep = keep  # type: ignore[attr-defined]
+        call.alter = lambda parameters: self.parameters.pack(packed, parameters)  # type: ignore[attr-defined]
         return call
 
 

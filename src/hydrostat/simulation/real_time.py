@@ -1,6 +1,6 @@
 """Single steps for a control loop: a command in, the state out, with little delay."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import equinox as eqx
@@ -62,8 +62,8 @@ class RealTime:
         system.check(eqx.tree_at(lambda c: getattr(c, drives), base, like[drives], is_leaf=lambda x: x is None))
         stepper = default_stepper(system) if stepper is None else stepper
         self._first = system.rest() if state is None else state
-        self._memory = quick_jit(partial(_first_memory, stepper, system))
-        start, to_state = ravel_pytree((self._first, self._memory(self._first)))
+        self._memory = quick_jit(partial(_first_memory, stepper))
+        start, to_state = ravel_pytree((self._first, self._memory(system, self._first)))
         leaves, self._structure = jax.tree.flatten(self._first)
         self._shapes = [np.shape(leaf) for leaf in leaves]
         self._ends = np.cumsum([0, *(np.size(leaf) for leaf in leaves)])
@@ -79,10 +79,29 @@ class RealTime:
             flat = ravel_pytree((new.state, new.memory))[0]
             return jnp.concatenate([flat, jnp.stack([new.converged, new.iterations]).astype(float)])
 
-        plant = (system, base, stepper, jnp.asarray(self.dt))
-        found = native_call(backend, step, plant, (start, command), ("real time", drives, self._first), system)
-        self._step = _by_xla(step, plant, (start, command)) if found is None else found
+        self._plant = (system, base, stepper, jnp.asarray(self.dt))
+        found = native_call(backend, step, self._plant, (start, command), ("real time", drives, self._first), system)
+        self._step = _ByXla(step, self._plant, (start, command)) if found is None else found
         self.reset()
+
+    def alter(self, system: System) -> None:
+        """Go on with other numbers of the same system, such as its stiffness or the place of an obstacle, without
+        compiling anew; the state stays as it is.
+
+        **Arguments:** `system`: of the same parts and shapes as the one before.
+        """
+        plant = (system, *self._plant[1:])
+        before, after = (eqx.partition(one, eqx.is_array) for one in (self._plant, plant))
+        kinds = [[(leaf.shape, leaf.dtype) for leaf in jax.tree.leaves(one[0])] for one in (before, after)]
+        if not eqx.tree_equal(before[1], after[1]) or kinds[0] != kinds[1]:
+            raise errors.InputError("`system` must have the same parts and shapes as the one that is stepped")
+        self._step.alter(jax.tree.leaves(after[0]))
+        self.system, self._plant = system, plant
+        self._flat = self._begin(self.state)
+
+    def _begin(self, state: State) -> np.ndarray:
+        """A state and the memory of the stepper before the first step from it, as one vector."""
+        return np.asarray(ravel_pytree((state, self._memory(self.system, state)))[0])
 
     def reset(self, state: State | None = None) -> State:
         """Start anew, from a state or from the first one."""
@@ -90,8 +109,7 @@ class RealTime:
         size = ravel_pytree(state)[0].size
         if size != self._ends[-1]:
             raise errors.InputError(f"`state` must have {self._ends[-1]} numbers, as the system's own; got {size}")
-        flat = np.asarray(ravel_pytree((state, self._memory(state)))[0])
-        self._flat, self.steps, self.iterations = flat, 0, 0
+        self._flat, self.steps, self.iterations = self._begin(state), 0, 0
         return self.state
 
     @property
@@ -131,15 +149,32 @@ class RealTime:
         ]
 
 
-def _by_xla(step, plant, arguments):
+class _ByXla:
     """The step compiled by XLA, as one machine function where that is possible."""
-    try:
-        return compiled(lambda *argument: as_one_function(lambda own: step(plant, own), argument), *arguments)
-    except jax.errors.JaxRuntimeError as error:
-        if "UNIMPLEMENTED" not in str(error):
-            raise
-        # Some operation cannot be part of a single function.
-        return compiled(lambda *argument: step(plant, argument), *arguments)
+
+    def __init__(self, step, plant, arguments):
+        self._step, self._arguments = step, arguments
+        self._dynamic, self._static = eqx.partition(plant, eqx.is_array)
+        self._general: Callable | None = None
+        try:
+            self._call = compiled(lambda *own: as_one_function(lambda both: step(plant, both), own), *arguments)
+        except jax.errors.JaxRuntimeError as error:
+            if "UNIMPLEMENTED" not in str(error):
+                raise
+            # Some operation cannot be part of a single function.
+            self._call = compiled(lambda *own: step(plant, own), *arguments)
+
+    def __call__(self, *arguments):
+        return self._call(*arguments)
+
+    def alter(self, leaves: list) -> None:
+        """Go on with other parameters: from the first time on they are arguments of the compiled function."""
+        dynamic = jax.tree.unflatten(jax.tree.structure(self._dynamic), leaves)
+        if self._general is None:
+            self._general = compiled(
+                lambda dynamic, *own: self._step(eqx.combine(dynamic, self._static), own), dynamic, *self._arguments
+            )
+        self._call = partial(self._general, dynamic)
 
 
 def _drive_of(system: System) -> str:

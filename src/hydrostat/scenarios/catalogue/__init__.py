@@ -9,6 +9,7 @@ from hydrostat.scenarios.catalogue.octopus_swimming import SWIMMING_SCENARIOS
 from hydrostat.scenarios.catalogue.platforms import PLATFORM_SCENARIOS, TRACKING_SCENARIOS
 from hydrostat.scenarios.catalogue.squid import SQUID_SCENARIOS
 from hydrostat.scenarios.catalogue.squid_vehicle import VEHICLE_SCENARIOS
+from hydrostat.scenarios.catalogue.teleoperation import TELEOPERATION_SCENARIOS
 from hydrostat.scenarios.catalogue.tentacle import TENTACLE_SCENARIOS
 from hydrostat.scenarios.keys import Scenario
 
@@ -24,6 +25,7 @@ SCENARIOS = {
         *PLATFORM_SCENARIOS,
         *SQUID_SCENARIOS,
         *VEHICLE_SCENARIOS,
+        *TELEOPERATION_SCENARIOS,
         *ANY_SCENARIOS,
     )
 }

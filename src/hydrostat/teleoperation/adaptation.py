@@ -1,0 +1,174 @@
+"""How the operator's model learns from reports: the stiffness of its own limb, and place and stiffness of an obstacle.
+
+**The limb.** Under tensions T and a contact force f at its tip the limb rests at q with R(q; T, f, a) = 0, where a is
+the logarithm of Young's modulus over the nominal one. The implicit function theorem gives the derivative of the tip's
+place p(q), g = dp/da = -(dp/dq) K^-1 dR/da with K = dR/dq. A report of the tip p_i under T_i and f_i is, to first
+order, p_i = p(a) + g (a* - a) + noise of deviation s. The estimate that is the best in the sense of least squares over
+all reports, older ones counting less by a factor w < 1 for each that followed, is the recursive one:
+
+    P^-1 <- w P^-1 + g.g / s^2,    a <- a + P g.(p_i - p(a)) / s^2.
+
+Its error e = a - a* becomes e w P_new / P: V = e^2 / P shrinks at least by w in each step, and e goes to zero where g.g
+does not stay zero, that is, where the tendons hold the limb away from its shape without stress. R leaves out inertia
+and the water's drag. A limb whose tendons are driven by tension swings at some w_0 by itself, and a motion of its tip
+at a higher w is w^2 / w_0^2 times as large in the statics that would explain it: so the means of the last half second
+are compared, and eight times the distance that the tip has moved within it is taken as noise as well, so that a limb
+that swings tells little. Reports of a limb that is touched are not used: limbs that are driven by tension are so soft
+that an error of the measured force of a few millinewtons would count for centimetres.
+
+**The obstacle.** A face with outward normal n pushes a contact node whose centre is at n.x = x by F = k (x_0 - x),
+which is linear in (k, k x_0): the same recursion with two unknowns, y = F and the regressor (-(x - c), 1) about a fixed
+place c, from a prior of the place that the robot's eyes estimate and of a stiffness that is assumed. It excites itself:
+every touch goes in and out. Where no eyes told of the face, the first force tells its normal.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from hydrostat.compiling import compiled
+from hydrostat.mechanics import kinematics
+from hydrostat.mechanics.robot import no_inputs
+from hydrostat.mechanics.statics import at_rest
+from hydrostat.robots import scaled
+from hydrostat.teleoperation.limbs import Limb
+
+_NEWTON_STEPS = 3
+_TIP_NOISE = 2e-3  # m: sensors, and inertia and drag that the statics leave out
+_SWING = 8.0  # error of statics over a motion of the tip: the square of its frequency over that of the limb by itself
+_MEMORY = 20.0  # s: time constant with which reports of the limb are forgotten
+_ALIKE = 0.1  # s: reports that are nearer to each other tell the same
+_PRIOR = 0.3  # deviation of the logarithm of Young's modulus before any report
+_RANGE = 1.5  # of that logarithm, either side
+_FORCE_NOISE = 5e-3  # N
+_FACE_NOISE = 5e-3  # m: deviation of a face that eyes estimate
+_STIFFNESS_PRIOR = 1.0  # deviation over the assumed stiffness of an obstacle
+_FORGET_FACE = 0.99
+RECENT = 0.5
+"""Time over which the motion of a limb counts against what its report tells of its statics [s]."""
+_STIFF_RANGE = (2.0, 2e4)  # N/m
+_MOST_OFF = 0.05  # m, of a face from where it was seen or first touched
+
+
+class Moment(NamedTuple):
+    """What a report tells of a limb at rest."""
+
+    time: float
+    """Time of the robot [s]."""
+    tip: np.ndarray
+    """Place of the tip [m]."""
+    drive: np.ndarray
+    """Tensions of the tendons [N]."""
+
+
+class LimbEstimate:
+    """The estimate of Young's modulus of a limb with tendons."""
+
+    def __init__(self, limb: Limb):
+        robot = limb.statics_model()
+        count = len(limb.spec.tendons)
+        like = jnp.zeros(robot.arm.straight().shape)
+
+        def predicted(log_scale, tension, force, q):
+            """The place of the tip at rest, and its derivative by the logarithm of Young's modulus."""
+
+            def residual(q, log_scale):
+                load = jnp.concatenate([jnp.zeros(3), force])[None]
+                inputs = no_inputs(robot)._replace(wires=tension, force=load)
+                return at_rest(scaled(robot, youngs_modulus=jnp.exp(log_scale)), q, inputs).ravel()
+
+            size = q.size
+            for _ in range(_NEWTON_STEPS):
+                K = jax.jacfwd(residual)(q, log_scale).reshape(size, size)
+                q = q - jnp.linalg.solve(K, residual(q, log_scale)).reshape(q.shape)
+            place = lambda q: kinematics.tip_pose(robot.arm, q).position  # noqa: E731
+            K = jax.jacfwd(residual)(q, log_scale).reshape(size, size)
+            change = -jnp.linalg.solve(K, jax.jacfwd(residual, 1)(q, log_scale)).reshape(q.shape)
+            tip, slope = jax.jvp(place, (q,), (change,))
+            return jnp.concatenate([tip, slope])
+
+        self._shape = like.shape
+        self._predicted = compiled(predicted, jnp.zeros(()), jnp.zeros(count), jnp.zeros(3), like)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all reports."""
+        self.log_scale, self._information = 0.0, _PRIOR**-2
+        self.error = 0.0
+        """Distance of the last reported tip from the predicted one [m]."""
+
+    def update(self, recent: "list[Moment]", q: np.ndarray, interval: float) -> None:
+        """Learn from the last reports of a limb that nothing touches, by their means.
+
+        **Arguments:** `recent`: the last half second; `q`: coordinates, from which the rest is looked for; `interval`:
+        since the report before [s].
+        """
+        tip, tension = np.mean([one.tip for one in recent], 0), np.mean([one.drive for one in recent], 0)
+        moved = max(float(np.linalg.norm(one.tip - tip)) for one in recent)
+        inputs = (np.asarray(self.log_scale), tension, np.zeros(3), q.reshape(self._shape))
+        out = np.asarray(self._predicted(*inputs))
+        if not np.all(np.isfinite(out)):
+            return
+        miss, slope = tip - out[:3], out[3:]
+        self.error = float(np.linalg.norm(miss))
+        weight = min(interval / _ALIKE, 1.0) / (_TIP_NOISE**2 + (_SWING * moved) ** 2)
+        self._information = np.exp(-interval / _MEMORY) * self._information + weight * float(slope @ slope)
+        step = weight * float(slope @ miss) / self._information
+        self.log_scale = float(np.clip(self.log_scale + step, -_RANGE, _RANGE))
+
+    @property
+    def scale(self) -> float:
+        """Young's modulus over the nominal one."""
+        return float(np.exp(self.log_scale))
+
+
+class Face(NamedTuple):
+    """A flat face of an obstacle as the operator's model has it."""
+
+    point: np.ndarray
+    """A point of the face [m]."""
+    normal: np.ndarray
+    stiffness: float
+    """Stiffness of the contact [N/m]."""
+
+
+class FaceEstimate:
+    """The estimate of one face of an obstacle: where it is, and how stiff."""
+
+    def __init__(self, point: np.ndarray, normal: np.ndarray, radius: float, stiffness: float):
+        """**Arguments:** `radius`: of the contact node at the tip [m]; `stiffness`: that is assumed at first [N/m]."""
+        self.normal, self._radius = np.asarray(normal, float) / np.linalg.norm(normal), radius
+        self._point = np.asarray(point, float)
+        # The unknowns are (k, k (x_0 - c)) about the place c where a node touches the face that eyes see.
+        self._centre = float(self.normal @ self._point) + radius
+        self._theta = np.array([stiffness, 0.0])
+        self._information = np.diag([(_STIFFNESS_PRIOR * stiffness) ** -2, (stiffness * _FACE_NOISE) ** -2])
+        self._sights, self.touches = 1, 0
+
+    def see(self, point: np.ndarray) -> None:
+        """Take in another sight of the face; it counts until the face is touched, which tells more."""
+        if self.touches:
+            return
+        self._sights += 1
+        shift = float(self.normal @ (np.asarray(point) - self._point)) / self._sights
+        self._point = self._point + shift * self.normal
+        self._centre += shift
+
+    def touch(self, force: np.ndarray, place: np.ndarray) -> None:
+        """Learn from a contact force [N] on a node whose centre is at a place [m]."""
+        self.touches += 1
+        regressor = np.array([self._centre - float(self.normal @ place), 1.0])
+        miss = float(self.normal @ force) - float(regressor @ self._theta)
+        self._information = _FORGET_FACE * self._information + np.outer(regressor, regressor) / _FORCE_NOISE**2
+        self._theta = self._theta + np.linalg.solve(self._information, regressor) * miss / _FORCE_NOISE**2
+
+    @property
+    def face(self) -> Face:
+        """The face as it is estimated."""
+        # The estimate itself is not bounded, or the recursion would not be that of least squares any more.
+        k = float(np.clip(self._theta[0], *_STIFF_RANGE))
+        offset = self._centre + float(np.clip(self._theta[1] / k, -_MOST_OFF, _MOST_OFF)) - self._radius
+        along = offset - float(self.normal @ self._point)
+        return Face(self._point + along * self.normal, self.normal, k)
