@@ -31,7 +31,7 @@ class ThrowMemory(NamedTuple):
     seen: Float[Array, " 3"]
     """Last seen position of the object [m]."""
     velocity: Float[Array, " 3"]
-    """Its velocity, as seen [m/s]."""
+    """Velocity of the object, as seen [m/s]."""
     release: Float[Array, ""]
     """Time at which suckers let go [s]; 1000 s before they do."""
 
