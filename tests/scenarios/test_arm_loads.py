@@ -107,7 +107,6 @@ def test_what_is_fetched_by_feeling_does_not_depend_on_the_step(run):
 
 @pytest.mark.slow
 def test_points_are_reached_in_a_current_with_muscles_of_wrong_gains(run):
-    # One or two of a hundred are lost; the second of these is one of them.
     metrics = run("arm-reach-target", targets=10)
     assert metrics["success_rate"] >= 0.9
     assert metrics["error_median_mm"] < 1.0
