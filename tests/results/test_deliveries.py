@@ -1,9 +1,12 @@
 """Prey and the arms that it lies beside, or in."""
 
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 
 import hydrostat as hs
-from hydrostat.results import gaps_to_arms
+from hydrostat.results import Delivery, gaps_to_arms
 
 
 def test_gaps_are_those_between_a_ball_and_straight_cones():
@@ -15,3 +18,20 @@ def test_gaps_are_those_between_a_ball_and_straight_cones():
     first, last = float(robot.arm.section.radius_base[0]), float(robot.arm.section.radius_tip[-1])
     assert gaps["arm 1"] == pytest.approx(0.002 - 0.5 * (first + last) - radius)
     assert min(gap for name, gap in gaps.items() if name != "arm 1") > 0.05
+
+
+@pytest.mark.parametrize(
+    ("distance", "delivered", "brought"),
+    [
+        (lambda t: np.where(t < 1.4, 0.1, 0.0), True, True),
+        (lambda t: np.where(t < 1.6, 0.1, 0.0), False, True),  # not yet for a second
+        (lambda t: np.where((t > 1.7) & (t < 1.9), 0.002, 0.0), False, True),  # not all the time
+        (lambda t: np.full_like(t, 0.012), False, True),  # beside the mouth
+        (lambda t: np.full_like(t, 0.05), False, False),
+    ],
+)
+def test_prey_is_delivered_that_touches_the_mouth_and_stays_for_a_second(distance, delivered, brought):
+    time = np.linspace(0.0, 2.5, 251)
+    hunt = Delivery(SimpleNamespace(time=time), np.zeros(3), distance(time), np.ones(251, bool))
+    assert hunt.delivered() == delivered
+    assert hunt.brought(0.03) == brought

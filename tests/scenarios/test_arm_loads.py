@@ -13,9 +13,24 @@ def test_a_load_is_taken_from_the_ground_and_thrown(run):
     assert metrics["landed"]
     assert metrics["release_speed_m_s"] >= 0.2
     # From where it is let go to where it lands; it had been carried before.
-    assert 0.1 <= metrics["throw_range_m"] < metrics["distance_from_start_m"]
+    assert 0.2 <= metrics["throw_range_m"] < metrics["distance_from_start_m"]
     assert metrics["highest_m"] > 0.05
     assert metrics["energy_balance_error"] <= 1e-3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [21, 22, 23])
+def test_a_load_is_thrown_as_far_by_muscles_of_wrong_gains(run, seed):
+    # By the clock the same swings let go when the load flies up or down: 0.02 to 0.2 m.
+    assert run("arm-throw", seed=seed, muscle_noise_percent=10.0)["throw_range_m"] >= 0.2
+
+
+@pytest.mark.slow
+def test_a_heavy_load_is_held_near_the_base_and_leaves_the_ground(run):
+    # At 0.4 of the arm it is not lifted at all.
+    heavy = {"load_density": 2000.0, "muscle_noise_percent": 10.0}
+    assert run("arm-throw", **heavy)["throw_range_m"] >= 0.03
+    assert run("arm-throw", holds_at=0.4, **heavy)["throw_range_m"] < 0.01
 
 
 @pytest.mark.slow
@@ -92,7 +107,6 @@ def test_what_is_fetched_by_feeling_does_not_depend_on_the_step(run):
 
 @pytest.mark.slow
 def test_points_are_reached_in_a_current_with_muscles_of_wrong_gains(run):
-    # One or two of a hundred are lost; the second of these is one of them.
     metrics = run("arm-reach-target", targets=10)
     assert metrics["success_rate"] >= 0.9
     assert metrics["error_median_mm"] < 1.0

@@ -13,6 +13,8 @@ from hydrostat.system import System
 if TYPE_CHECKING:
     from hydrostat.results.trajectory import Trajectory
 
+_TOUCHES = 1e-3  # m between surfaces that touch, as for suckers
+
 
 @dataclass(frozen=True)
 class Delivery:
@@ -26,9 +28,14 @@ class Delivery:
     held: np.ndarray
     """Whether an arm holds the prey (rows,)."""
 
-    def delivered(self, within: float) -> bool:
+    def brought(self, within: float) -> bool:
         """Whether the prey is held within a distance of the mouth [m] in the end."""
         return bool(self.held[-1] and self.distance[-1] < within)
+
+    def delivered(self, seconds: float = 1.0) -> bool:
+        """Whether the prey's surface touches the mouth at the end, and has done so for some seconds."""
+        time = np.asarray(self.hunt.time)
+        return bool(np.all(self.distance[time >= time[-1] - seconds] <= _TOUCHES))
 
     @staticmethod
     def of(hunt: "Trajectory") -> "Delivery":

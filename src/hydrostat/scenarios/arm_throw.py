@@ -2,40 +2,55 @@
 
 import numpy as np
 
-from hydrostat.control.commands import Bend, Grasp, Parallel, Sequence, Stiffen
+import hydrostat as hs
+from hydrostat.control.commands import Throw
 from hydrostat.errors import InputError
 from hydrostat.results.measures import speed
+from hydrostat.robots import build_robot
 from hydrostat.scenarios.arm import balance_metrics, move
 from hydrostat.scenarios.arm_loads import GATHERED, load_arm, load_outcome
 from hydrostat.scenarios.base import Outcome, Run
 
-_HOLDS_AT = 0.6  # of the arm: where it holds the load
+_PLACES = (0.2, 0.4)  # of the arm: where it holds heavy loads, and light ones
+_LIFTS = 0.2  # of the moment of a muscle at the base, that the weight of a load at its place may have
 _SETTLE = 0.3  # s before the swing in which the arm takes hold and stiffens
+_LATEST = 1.5  # s after the swing began, when suckers let go whatever is seen
+_ELEVATION = np.deg2rad(25.0)  # of the load's motion, below which they let go
+_NEVER = -1.5  # rad: an elevation of a fall
 
 
 def throw(run: Run) -> Outcome:
     """Take hold of a load on the ground, swing it up and back, and let go."""
-    settings, loaded = run.settings, load_arm(run, _HOLDS_AT, ground=True)
+    settings = run.settings
+    place = settings.holds_at or _place(run)
+    loaded = load_arm(run, place, ground=True)
     if loaded.ball is None:
         raise InputError("`load_g` must be above 0 to throw something; got 0")
-    release, end = _SETTLE + settings.release_s, settings.seconds
-    if release >= end:
-        raise InputError(f"`release_s` must end {_SETTLE:g} s before `seconds` = {end:g} s; got {release:g}")
-    swing = Bend(settings.activation, settings.release_s + 0.1, 0.0, settings.swing_share, np.pi)
+    end = settings.seconds
+    if _SETTLE + settings.release_s >= end:
+        raise InputError(f"`release_s` must end {_SETTLE:g} s before `seconds` = {end:g} s; got {settings.release_s:g}")
     n, segment = loaded.count, loaded.segment
-    grasp = Grasp(release, (segment - 2) / n, min(1.0, (segment + 1) / n))
-    command = Parallel(Sequence(Stiffen(0.2, _SETTLE), swing), grasp)
+    command = Throw(
+        (max(0, segment - 2) / n, min(1.0, (segment + 1) / n)),
+        settings.activation,
+        settings.swing_share or min(1.0, 0.05 + 1.25 * place),
+        elevation=_NEVER if settings.release_s else _ELEVATION,
+        settle=_SETTLE,
+        latest=settings.release_s or min(_LATEST, 0.9 * (end - _SETTLE)),
+    )
     motion = move(run, loaded.system, command, end, record="arm-throw", functions=GATHERED)
     time, found = motion.time, motion.values
     ball = found["objects"].position[:, 0]
     # The row in which the step has ended that was the last to hold it.
-    row = int(np.searchsorted(time, release - 1e-9))
+    release = float(motion.shown.memory.release[-1])
+    row = min(int(np.searchsorted(time, release - 1e-9)), len(time) - 1)
     held, pace = bool(found["taken"][row].any()), speed(ball, time)
     low = np.flatnonzero(ball[row:, 2] <= ball[0, 2] + 2e-3)
     lands = row + int(low[0]) if len(low) else len(time) - 1
     metrics = {
         "attached": held,
         "release_speed_m_s": float(pace[row]) if held else 0.0,
+        "release_s": release - _SETTLE,
         "throw_range_m": float(np.linalg.norm((ball[lands] - ball[row])[:2])) if held else 0.0,
         "distance_from_start_m": float(np.linalg.norm((ball[lands] - ball[0])[:2])) if held else 0.0,
         "landed": bool(len(low)),
@@ -45,3 +60,14 @@ def throw(run: Run) -> Outcome:
     }
     title = f"arm-throw: {run.robot.name} throws {settings.load_g:g} g"
     return load_outcome(run, loaded, motion, metrics, title, ("speed of the load", pace, "[m/s]"))
+
+
+def _place(run: Run) -> float:
+    """Where the arm holds the load: nearer to its base where the weight in water asks for more than muscles have."""
+    spec, settings = run.robot, run.settings
+    assert spec.muscles is not None
+    radius, length = max(spec.segments[0].radius), sum(segment.length for segment in spec.segments)
+    moment = spec.muscles.stress * 0.25 * np.pi * radius**2 * radius / np.sqrt(2.0)
+    gravity = float(np.linalg.norm(build_robot(spec).gravity))
+    weight = 1e-3 * settings.load_g * gravity * max(1.0 - float(hs.Water().density) / settings.load_density, 0.0)
+    return float(np.clip(_LIFTS * moment / max(weight * length, 1e-9), *_PLACES))

@@ -14,8 +14,8 @@ from hydrostat.scenarios.own_targets import prey_places
 
 _SHELL = ContactLaw(stiffness=200.0, damping=5.0, friction=0.5, slip_speed=0.01, onset=3e-4)
 """Contact law of the prey, against arms and the ground; all numbers are assumed."""
-_DELIVERED = 0.03
-"""Largest distance from the mouth of prey that is delivered [m]."""
+_BROUGHT = 0.03
+"""Largest distance from the mouth to the surface of prey that is brought there [m]."""
 
 
 def forage(run: Run) -> Outcome:
@@ -46,7 +46,8 @@ def forage(run: Run) -> Outcome:
         overlaps.append(max(np.max(hunt.object_overlap), np.max(hunt.body_overlap), 0.0))
     assert animal is not None
     metrics = {
-        "delivered_rate": float(np.mean([one.delivered(_DELIVERED) for one in hunts])),
+        "delivered_rate": float(np.mean([one.delivered() for one in hunts])),
+        "brought_rate": float(np.mean([one.brought(_BROUGHT) for one in hunts])),
         "taken_rate": float(np.mean([one.held.any() for one in hunts])),
         "mouth_distance_mm": [1e3 * float(one.distance[-1]) for one in hunts],
         "arrival_s": [_first(one.hunt.memory.there, one.hunt.time) for one in hunts],
@@ -54,7 +55,9 @@ def forage(run: Run) -> Outcome:
         "penetration_max_radii": float(max(depths)),
         "overlap_max_radii": float(max(overlaps)),
     }
-    title = f"octopus-forage: {sum(one.delivered(_DELIVERED) for one in hunts)} of {len(hunts)} prey delivered"
+    brought, delivered = sum(one.brought(_BROUGHT) for one in hunts), sum(one.delivered() for one in hunts)
+    near = f"{brought} within {1e3 * _BROUGHT:g} mm of the mouth"
+    title = f"octopus-forage: of {len(hunts)} prey {near}, {delivered} at it for a second"
     return Outcome(
         metrics,
         figure=lambda path: _draw(path, hunts, title),
@@ -110,11 +113,11 @@ def _draw(path: Path, hunts: list[Delivery], title: str) -> None:
     axes = figure.add_subplot(grid[1, :2])
     for one in hunts:
         axes.plot(one.hunt.time, 1e3 * one.distance, linewidth=1.0)
-    axes.axhline(1e3 * _DELIVERED, color="#33322e", linewidth=0.8, linestyle="--")
+    axes.axhline(1e3 * _BROUGHT, color="#33322e", linewidth=0.8, linestyle="--")
     figures.style_axes(axes, "from the prey to the mouth", "time [s]", "[mm]")
     axes = figure.add_subplot(grid[1, 2:])
     for one in hunts:
-        color = figures.COLORS[0 if one.delivered(_DELIVERED) else 2]
+        color = figures.COLORS[0 if one.brought(_BROUGHT) else 2]
         axes.plot(*(1e3 * np.asarray(one.hunt.body)[:, :2].T), color=color, linewidth=1.0)
         axes.plot(*(1e3 * one.start[:2]), "o", color=color, markersize=5)
     axes.set_aspect("equal")

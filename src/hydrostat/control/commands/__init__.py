@@ -3,7 +3,8 @@
 A command is a controller that is made in one line, without knowing the robot: `Reach(azimuth=0.3)`. It says what the
 arm does and how long that takes; attached to a system it gives the activation of every muscle of every segment, 0 to 1.
 Commands can follow each other (`Sequence`), act at the same time (`Parallel`), and differ from arm to arm (`PerArm`).
-`ReachTo`, `ReachAlong` and `FetchTo` answer to what the arm observes of itself, `Retrieve` also to what it sees.
+`ReachTo`, `ReachAlong` and `FetchTo` answer to what the arm observes of itself, `Retrieve` and `Throw`
+also to what it sees.
 """
 
 from hydrostat.control.anatomy import Anatomy
@@ -14,6 +15,7 @@ from hydrostat.control.commands.feedback import FetchTo, ReachTo
 from hydrostat.control.commands.holding import Grasp, Release
 from hydrostat.control.commands.reaching import Fetch, Reach
 from hydrostat.control.commands.retrieving import Retrieve
+from hydrostat.control.commands.throwing import Throw
 from hydrostat.control.commands.travelling import ReachAlong
 
 __all__ = [
@@ -35,6 +37,7 @@ __all__ = [
     "Sequence",
     "Shorten",
     "Stiffen",
+    "Throw",
     "Twist",
     "part",
 ]
