@@ -63,7 +63,7 @@ def measure(seconds: float, inputs: int) -> dict:
     from hydrostat.live import LivePage, LiveSession, open_server
     from hydrostat.scenarios.live_motions import live_motion
 
-    session = LiveSession(live_motion("octopus-crawl", settings={"strokes": 1000, "gait": "alternate"}))
+    session = LiveSession(live_motion("octopus-crawl", settings={"strokes": 200, "gait": "alternate"}))
     session.running.advance(1)
     server = open_server(port=0)
     page = LivePage(server, session, "octopus-crawl")

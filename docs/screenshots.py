@@ -20,7 +20,7 @@ FLAGS = [
 ]  # fmt: skip
 FADED_IN = "[...document.querySelectorAll('canvas')].some(canvas => canvas.style.opacity === '1')"
 PAGES = {
-    "view-octopus": ("octopus-crawl", {"strokes": 1000, "gait": "alternate", "current_m_s": 0.05}, 4.6, 0.55, False),
+    "view-octopus": ("octopus-crawl", {"strokes": 200, "gait": "alternate", "current_m_s": 0.05}, 4.6, 0.55, False),
     "view-tracking": ("track-dynamics", {}, 4.0, 0.9, True),
 }
 """Scenario, its settings, the simulated time of the picture [s], how near the camera is, and whether it is dark."""
