@@ -100,8 +100,12 @@ def test_a_slider_turns_the_current_on(live):
 def test_a_handle_pulls_the_tip_to_its_place(live):
     page, _, shown = live
     session, touch = shown.session, shown.touch
+    page.get_by_role("button", name="Step", exact=True).click()
+    until(lambda: session.running.time > 0.0)
     page.get_by_role("button", name="Reset", exact=True).click()
     until(lambda: session.running.time == 0.0)
+    pictures = shown.pictures
+    until(lambda: shown.pictures > pictures + 1)
     page.get_by_label("hold the arm").check()
     until(lambda: touch.handle.visible)
     start = np.array(touch.handle.position)
@@ -110,6 +114,7 @@ def test_a_handle_pulls_the_tip_to_its_place(live):
     client = next(iter(shown.server.get_clients().values()))
     size = 0.22 * shown.stage.framing.size
     grab, goal = (pixel(page, client, start + np.array([0, 0, share * size])) for share in (0.35, 1.0))
+    page.wait_for_timeout(2500)
     until(lambda: blue(page, grab))
     page.mouse.move(*grab)
     draw(page, 4)

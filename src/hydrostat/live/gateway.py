@@ -76,17 +76,17 @@ class Gateway:
             inner_reader, inner_writer = await asyncio.open_connection("127.0.0.1", self._server_port)
             inner_writer.write(head)
             await asyncio.gather(_pass_on(reader, inner_writer), _pass_on(inner_reader, writer))
+            inner_writer.close()
         writer.close()
 
 
 async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Pass bytes on until one side closes."""
+    """Pass bytes on until there are no more, and say so; the other direction may still go on."""
     with contextlib.suppress(OSError):
         while data := await reader.read(65536):
             writer.write(data)
             await writer.drain()
-    with contextlib.suppress(OSError):
-        writer.close()
+        writer.write_eof()
 
 
 def answer_to(head: bytes, token: str) -> bytes | None:

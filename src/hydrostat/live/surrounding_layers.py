@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 _TRAIL_POINTS = 400  # of each path, the oldest being dropped
 _ARROWS = 4  # of the current, along each axis
-_ARROW_SECONDS = 0.4  # of the current's way that an arrow shows
+_ARROW_SECONDS = 0.3  # of the current's way by which an arrow is longer than the shortest
+_SHORTEST_ARROW = 0.07  # of the scene's size
 
 
 class Things:
@@ -118,7 +119,7 @@ class Trails:
 
 
 class Current:
-    """The water's current as arrows that drift with it; each shows the way of the water in 0.4 s."""
+    """The water's current as arrows that drift with it, longer the faster it flows."""
 
     def __init__(self, api: "SceneApi", root: str, picture: Picture):
         scene = picture.scene
@@ -132,14 +133,14 @@ class Current:
         if scene.ground is not None:
             self._middle[2] = scene.ground
         self._velocity = np.zeros(3)
-        thick = 0.003 * self._size
+        thick = 0.002 * self._size
         self.arrows = api.add_arrows(
             f"{root}/current",
             self._points(0.0),
             colors.of_instances(np.array(colors.CURRENT)),
             shaft_radius=thick,
             head_radius=3.0 * thick,
-            head_length=8.0 * thick,
+            head_length=10.0 * thick,
             visible=False,
         )
         self._visible = True
@@ -164,7 +165,9 @@ class Current:
         spacing = 1.8 * self._size / (_ARROWS - 1)
         drift = np.mod(time * self._velocity + 0.5 * spacing, spacing) - 0.5 * spacing
         begin = self._middle + self._grid + drift
-        return np.stack([begin, begin + _ARROW_SECONDS * self._velocity], 1).astype(np.float32)
+        speed = max(float(np.linalg.norm(self._velocity)), 1e-9)
+        along = self._velocity * (_ARROW_SECONDS + _SHORTEST_ARROW * self._size / speed)
+        return np.stack([begin, begin + along], 1).astype(np.float32)
 
 
 class ForceArrows:

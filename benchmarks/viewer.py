@@ -1,0 +1,150 @@
+"""The live page while an octopus crawls: rate of its pictures, time from input to picture, memory.
+
+    python benchmarks/viewer.py [--seconds 30] [--json]
+
+A browser (Debian's chromium by Playwright, WebGL in software) shows the page. Time from input to picture is measured
+in the browser: from a key's event to the first picture in which a marker that Python toggles between two steps has
+changed, with the octopus simulating all the while.
+"""
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import threading
+import time
+
+CHROMIUM = "/usr/bin/chromium"
+FLAGS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--use-gl=angle", "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader", "--enable-precise-memory-info",
+]  # fmt: skip
+FADED_IN = "[...document.querySelectorAll('canvas')].some(canvas => canvas.style.opacity === '1')"
+# Watches the middle of the picture for the marker's colour, and notes when it appears or disappears.
+WATCH = """() => {
+  const canvas = [...document.querySelectorAll('canvas')].sort((a, b) => b.width * b.height - a.width * a.height)[0];
+  const small = document.createElement('canvas');
+  small.width = small.height = 8;
+  const context = small.getContext('2d', {willReadFrequently: true});
+  window.seen = {shown: false, changed: 0, pressed: 0, frames: 0};
+  window.addEventListener('keydown', () => { window.seen.pressed = performance.now(); }, true);
+  const look = () => {
+    window.seen.frames += 1;
+    context.drawImage(canvas, 0.5 * canvas.width - 4, 0.5 * canvas.height - 4, 8, 8, 0, 0, 8, 8);
+    const [r, g, b] = context.getImageData(4, 4, 1, 1).data;
+    const shown = r > 120 && b > 120 && g < 100;
+    if (shown !== window.seen.shown) { window.seen.shown = shown; window.seen.changed = performance.now(); }
+    requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+}"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=30.0, help="over which rate and memory are measured")
+    parser.add_argument("--inputs", type=int, default=20, help="keys that are pressed")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    report = measure(options.seconds, options.inputs)
+    if options.json:
+        print(json.dumps(report))
+    else:
+        for name, value in report.items():
+            print(f"{name:<36} {value}")
+
+
+def measure(seconds: float, inputs: int) -> dict:
+    from playwright.sync_api import sync_playwright
+
+    from hydrostat.live import LivePage, LiveSession, open_server
+    from hydrostat.scenarios.live_motions import live_motion
+
+    session = LiveSession(live_motion("octopus-crawl", settings={"strokes": 200, "gait": "alternate"}))
+    session.running.advance(1)
+    server = open_server(port=0)
+    page = LivePage(server, session, "octopus-crawl")
+    marker = server.scene.add_icosphere("/marker", 0.06, color=(255, 0, 255), visible=False)
+    marker.position = page.stage.framing.look_at + 0.5 * (page.stage.framing.camera - page.stage.framing.look_at)
+    slider = server.gui.add_slider("marker", 0, 1000, 1, 0)
+    waits: list[float] = []
+
+    def toggled(event) -> None:
+        begun = time.perf_counter()
+
+        def toggle() -> None:
+            marker.visible = not marker.visible
+            waits.append(time.perf_counter() - begun)
+
+        page.do(toggle)
+
+    slider.on_update(toggled)
+    threading.Thread(target=page.run, daemon=True).start()
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        view = browser.new_page(viewport={"width": 1000, "height": 420})
+        view.set_default_timeout(120_000)
+        view.goto(f"http://localhost:{server.get_port()}")
+        view.wait_for_selector("canvas")
+        view.wait_for_function(FADED_IN)
+        view.evaluate(WATCH)
+        time.sleep(5.0)
+        latencies = [one for one in (_press(view) for _ in range(inputs)) if one is not None]
+        before = _usage(view, page, session)
+        time.sleep(seconds)
+        after = _usage(view, page, session)
+        browser.close()
+    page.stop()
+    passed = after["clock"] - before["clock"]
+    return {
+        "pictures_hz": round((after["pictures"] - before["pictures"]) / passed, 1),
+        "browser_pictures_hz": round((after["frames"] - before["frames"]) / passed, 1),
+        "simulated_over_clock": round((after["simulated"] - before["simulated"]) / passed, 2),
+        "cpu_ms_per_picture": round(
+            1e3 * (after["cpu"] - before["cpu"]) / max(after["pictures"] - before["pictures"], 1), 2
+        ),
+        "input_to_picture_ms_median": round(statistics.median(latencies), 1) if latencies else None,
+        "input_to_step_ms_median": round(1e3 * statistics.median(waits), 1) if waits else None,
+        "inputs": len(latencies),
+        "memory_growth_mb": round((after["memory"] - before["memory"]) / 2**20, 1),
+        "browser_heap_growth_mb": round((after["heap"] - before["heap"]) / 2**20, 1),
+        "seconds": round(passed, 1),
+        "load_average": round(os.getloadavg()[0], 1),
+    }
+
+
+def _press(view) -> float | None:
+    """The time from a key to the picture that shows what it has done [ms]."""
+    before = view.evaluate("window.seen.shown")
+    view.locator("[role=slider]").last.focus()
+    view.keyboard.press("ArrowRight")
+    try:
+        view.wait_for_function(f"window.seen.shown !== {str(before).lower()}", timeout=10_000)
+    except Exception:
+        return None
+    found = view.evaluate("window.seen")
+    time.sleep(0.4)
+    return found["changed"] - found["pressed"]
+
+
+def _usage(view, page, session) -> dict:
+    """Counters, clocks and memory at a moment."""
+    with open("/proc/self/statm") as file:
+        resident = int(file.read().split()[1]) * resource.getpagesize()
+    return {
+        "clock": time.perf_counter(),
+        "cpu": time.process_time(),
+        "pictures": page.pictures,
+        "simulated": session.running.time,
+        "frames": view.evaluate("window.seen.frames"),
+        "heap": view.evaluate("performance.memory ? performance.memory.usedJSHeapSize : 0"),
+        "memory": resident,
+    }
+
+
+if __name__ == "__main__":
+    main()
+    os._exit(0)  # without waiting for threads of compiled code
