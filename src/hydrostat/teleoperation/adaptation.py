@@ -10,7 +10,7 @@ reports, older ones counting less by a factor w < 1 for each that followed, is t
 
 Its error e = a - a* becomes e w P_new / P: V = e^2 / P shrinks at least by w in each step, and e goes to zero where g.g
 does not stay zero, that is, where the tendons hold the limb away from its shape without stress. R leaves out inertia
-and the water's drag: the means of the last half second are compared, and twice the distance that the tip has moved
+and the water's drag: the means of the last half second are compared, and ten times the distance that the tip has moved
 within it is taken as noise as well, so that a limb that swings tells little. Reports of a limb that is touched are not
 used. Lengths tell more than tensions would: under given tensions the limb is so soft that every swing counts fiftyfold.
 
@@ -35,7 +35,7 @@ from hydrostat.teleoperation.limbs import Limb, straight_lengths
 
 _NEWTON_STEPS = 3
 _TIP_NOISE = 2e-3  # m: sensors, and inertia and drag that the statics leave out
-_SWING = 2.0  # error of statics over a motion of the tip
+_SWING = 10.0  # error of statics over a motion of the tip, assumed: a limb that is accelerated tells little
 _MEMORY = 20.0  # s: time constant with which reports of the limb are forgotten
 _ALIKE = 0.1  # s: reports that are nearer to each other tell the same
 _PRIOR = 0.3  # deviation of the logarithm of Young's modulus before any report
