@@ -28,7 +28,10 @@ SHARED = {
 }
 """What scenarios may take from their own package: how a run is told what to do, the set-up that a family shares, and
 metrics and figures in files of their own; None for all names that do not begin with an underscore."""
-MACHINERY = {"__init__", "base", "keys", "own_targets", "progress", "recorded_tracking", "resuming", "runner", "work"}
+MACHINERY = {
+    "__init__", "base", "keys", "live_motions", "own_targets", "progress", "recorded_motions", "recorded_tracking",
+    "resuming", "runner", "work",
+}  # fmt: skip
 """Files that run scenarios and are none themselves: they must be short, and may import what they need; so may those of
 the catalogue, which are read before JAX is imported."""
 FILES = sorted(FOLDER.rglob("*.py"))

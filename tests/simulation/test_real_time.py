@@ -9,6 +9,7 @@ import pytest
 
 from hydrostat.errors import DivergedError, InputError
 from hydrostat.robots.build import build_robot
+from hydrostat.robots.scaling import scaled
 from hydrostat.robots.specs.squid import WATER, squid, squid_limb
 from hydrostat.simulation import RealTime, simulate
 from hydrostat.stepping import LinearImplicitEuler
@@ -99,3 +100,21 @@ def test_torques_drive_as_well(limb):
     torque[:, 1] = 1e-3
     rows = simulate(limb, Control(torque=torque), DT, DT, stepper=LinearImplicitEuler())
     np.testing.assert_allclose(robot.step(torque.ravel()).q, rows.state.q[1], atol=1e-13)
+
+
+@pytest.mark.parametrize("backend", ["native", "xla"])
+def test_a_system_that_is_altered_steps_as_one_that_is_made_so(limb, backend):
+    """Half the modulus, without compiling anew; the state stays."""
+    softer = System(scaled(build_robot(squid_limb("camera", 3)), youngs_modulus=0.5))
+    tensions = jnp.array([0.4, 0.1, 0.0, 0.0])
+    robot = RealTime(limb, DT, LinearImplicitEuler(), backend=backend)
+    before = robot.step(tensions)
+    robot.alter(softer)
+    np.testing.assert_array_equal(robot.state.q, before.q)
+    rows = simulate(softer, Control(tension=tensions), DT, DT, state=before, stepper=LinearImplicitEuler())
+    stiff = simulate(limb, Control(tension=tensions), DT, DT, state=before, stepper=LinearImplicitEuler())
+    found = robot.step(tensions)
+    np.testing.assert_allclose(found.v, rows.state.v[-1], atol=1e-10)
+    assert np.abs(found.v - stiff.state.v[-1]).max() > 1e-6
+    with pytest.raises(InputError, match="same parts and shapes"):
+        robot.alter(System(build_robot(squid_limb("camera", 2))))

@@ -23,15 +23,15 @@ def until(condition, seconds: float = 200.0):
 def driven():
     """An operator's side with its page, and a robot's end that says where the robot is; both in threads."""
     from hydrostat.teleoperation import Endpoint, OperatorSide, PageDevice, Report, SimulatedLimb, TeleopPage, find_limb
-    from hydrostat.teleoperation.messages import TOUCHING, packed
+    from hydrostat.teleoperation.messages import packed
 
-    limb = SimulatedLimb(find_limb("squid_camera"), faces=1)
+    limb = SimulatedLimb(find_limb("squid", "camera"), faces=1)
     robot = Endpoint()
     device = PageDevice(limb.view.tip, 0.1)
     side = OperatorSide(limb, None, Endpoint(peer=("127.0.0.1", robot.port)), device, bandwidth=np.inf)
     page = TeleopPage(side, device, port=0, title="test")
     place, force = (packed(x, "<f4") for x in (limb.view.tip, [0.0, 0.0, 0.1]))
-    said = Report(TOUCHING, 100, place, force, place, packed(np.zeros(3)), packed(0.5 * limb.q), b"")
+    said = Report(0, 100, place, force, place, packed(np.zeros(3)), packed(0.5 * limb.q), b"")
     stop, start = threading.Event(), time.monotonic()
 
     def work():
@@ -60,13 +60,13 @@ def test_a_slider_moves_the_tip(driven, opened):
     side, device, _ = driven
     page, _ = opened
     before = side.model.view.tip.copy()
-    thumb = page.locator("[role=slider]").first
+    thumb = page.locator("[role=slider]").nth(1)
     thumb.focus()
     for _ in range(20):
         page.keyboard.press("ArrowLeft")
-    until(lambda: abs(device.goal[0] - device.start[0] + 0.010) < 1e-6)
-    until(lambda: np.linalg.norm(side.model.view.tip - device.goal) < 0.002)
-    assert np.linalg.norm(side.model.view.tip - before) > 0.007
+    until(lambda: abs(device.goal[1] - device.start[1] + 0.010) < 1e-6)
+    until(lambda: np.linalg.norm(side.model.view.tip - device.goal) < 0.003)
+    assert np.linalg.norm(side.model.view.tip - before) > 0.006
 
 
 def test_a_key_moves_the_tip(driven, opened):
@@ -74,9 +74,9 @@ def test_a_key_moves_the_tip(driven, opened):
     page, _ = opened
     before = device.goal
     page.mouse.click(60, 500)
-    page.keyboard.press("u")
-    until(lambda: device.goal[2] < before[2] - 0.004)
-    until(lambda: np.linalg.norm(side.model.view.tip - device.goal) < 0.002)
+    page.keyboard.press("j")
+    until(lambda: device.goal[1] > before[1] + 0.004)
+    until(lambda: np.linalg.norm(side.model.view.tip - device.goal) < 0.003)
 
 
 def test_the_gizmo_moves_the_tip(driven, opened):

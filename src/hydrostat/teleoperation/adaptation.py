@@ -1,20 +1,18 @@
 """How the operator's model learns from reports: the stiffness of its own limb, and place and stiffness of an obstacle.
 
-**The limb.** Under tensions T and a contact force f at its tip the limb rests at q with R(q; T, f, a) = 0, where a is
-the logarithm of Young's modulus over the nominal one. The implicit function theorem gives the derivative of the tip's
-place p(q), g = dp/da = -(dp/dq) K^-1 dR/da with K = dR/dq. A report of the tip p_i under T_i and f_i is, to first
-order, p_i = p(a) + g (a* - a) + noise of deviation s. The estimate that is the best in the sense of least squares over
-all reports, older ones counting less by a factor w < 1 for each that followed, is the recursive one:
+**The limb.** While its motors hold lengths u of its tendons the limb rests at q with R(q; u, a) = 0, where a is the
+logarithm of Young's modulus over the nominal one. The implicit function theorem gives the derivative of the tip's place
+p(q), g = dp/da = -(dp/dq) K^-1 dR/da with K = dR/dq. A report of the tip p_i under u_i is, to first order,
+p_i = p(a) + g (a* - a) + noise of deviation s. The estimate that is the best in the sense of least squares over all
+reports, older ones counting less by a factor w < 1 for each that followed, is the recursive one:
 
     P^-1 <- w P^-1 + g.g / s^2,    a <- a + P g.(p_i - p(a)) / s^2.
 
 Its error e = a - a* becomes e w P_new / P: V = e^2 / P shrinks at least by w in each step, and e goes to zero where g.g
 does not stay zero, that is, where the tendons hold the limb away from its shape without stress. R leaves out inertia
-and the water's drag. A limb whose tendons are driven by tension swings at some w_0 by itself, and a motion of its tip
-at a higher w is w^2 / w_0^2 times as large in the statics that would explain it: so the means of the last half second
-are compared, and eight times the distance that the tip has moved within it is taken as noise as well, so that a limb
-that swings tells little. Reports of a limb that is touched are not used: limbs that are driven by tension are so soft
-that an error of the measured force of a few millinewtons would count for centimetres.
+and the water's drag: the means of the last half second are compared, and ten times the distance that the tip has moved
+within it is taken as noise as well, so that a limb that swings tells little. Reports of a limb that is touched are not
+used. Lengths tell more than tensions would: under given tensions the limb is so soft that every swing counts fiftyfold.
 
 **The obstacle.** A face with outward normal n pushes a contact node whose centre is at n.x = x by F = k (x_0 - x),
 which is linear in (k, k x_0): the same recursion with two unknowns, y = F and the regressor (-(x - c), 1) about a fixed
@@ -33,11 +31,11 @@ from hydrostat.mechanics import kinematics
 from hydrostat.mechanics.robot import no_inputs
 from hydrostat.mechanics.statics import at_rest
 from hydrostat.robots import scaled
-from hydrostat.teleoperation.limbs import Limb
+from hydrostat.teleoperation.limbs import Limb, straight_lengths
 
 _NEWTON_STEPS = 3
 _TIP_NOISE = 2e-3  # m: sensors, and inertia and drag that the statics leave out
-_SWING = 8.0  # error of statics over a motion of the tip: the square of its frequency over that of the limb by itself
+_SWING = 10.0  # error of statics over a motion of the tip, assumed: a limb that is accelerated tells little
 _MEMORY = 20.0  # s: time constant with which reports of the limb are forgotten
 _ALIKE = 0.1  # s: reports that are nearer to each other tell the same
 _PRIOR = 0.3  # deviation of the logarithm of Young's modulus before any report
@@ -60,7 +58,7 @@ class Moment(NamedTuple):
     tip: np.ndarray
     """Place of the tip [m]."""
     drive: np.ndarray
-    """Tensions of the tendons [N]."""
+    """Lengths that the motors hold of the tendons, less those of the straight limb [m]."""
 
 
 class LimbEstimate:
@@ -71,12 +69,13 @@ class LimbEstimate:
         count = len(limb.spec.tendons)
         like = jnp.zeros(robot.arm.straight().shape)
 
-        def predicted(log_scale, tension, force, q):
+        straight = straight_lengths(robot)
+
+        def predicted(log_scale, lengths, q):
             """The place of the tip at rest, and its derivative by the logarithm of Young's modulus."""
 
             def residual(q, log_scale):
-                load = jnp.concatenate([jnp.zeros(3), force])[None]
-                inputs = no_inputs(robot)._replace(wires=tension, force=load)
+                inputs = no_inputs(robot)._replace(wires=straight + lengths)
                 return at_rest(scaled(robot, youngs_modulus=jnp.exp(log_scale)), q, inputs).ravel()
 
             size = q.size
@@ -90,7 +89,7 @@ class LimbEstimate:
             return jnp.concatenate([tip, slope])
 
         self._shape = like.shape
-        self._predicted = compiled(predicted, jnp.zeros(()), jnp.zeros(count), jnp.zeros(3), like)
+        self._predicted = compiled(predicted, jnp.zeros(()), jnp.zeros(count), like)
         self.reset()
 
     def reset(self) -> None:
@@ -105,9 +104,9 @@ class LimbEstimate:
         **Arguments:** `recent`: the last half second; `q`: coordinates, from which the rest is looked for; `interval`:
         since the report before [s].
         """
-        tip, tension = np.mean([one.tip for one in recent], 0), np.mean([one.drive for one in recent], 0)
+        tip, lengths = np.mean([one.tip for one in recent], 0), np.mean([one.drive for one in recent], 0)
         moved = max(float(np.linalg.norm(one.tip - tip)) for one in recent)
-        inputs = (np.asarray(self.log_scale), tension, np.zeros(3), q.reshape(self._shape))
+        inputs = (np.asarray(self.log_scale), lengths, q.reshape(self._shape))
         out = np.asarray(self._predicted(*inputs))
         if not np.all(np.isfinite(out)):
             return

@@ -151,8 +151,8 @@ class Limb:
         )
 
     def statics_model(self) -> "Robot":
-        """The limb for statics under tensions and a load at its tip."""
-        return self._known("tension", load_places=[1.0])
+        """The limb for statics under the lengths of its tendons."""
+        return self._known("length")
 
     def _known(self, drive: str | None = None, **options: Any) -> "Robot":
         """The limb for statics: in water its weight is less."""
@@ -182,6 +182,13 @@ class Limb:
         if self.spec.muscles:
             q[:, 0] += _BENT * 2.0 * np.pi / self.length
         return q
+
+
+def straight_lengths(robot: "Robot"):
+    """The lengths of the tendons of a straight limb (w,) [m]."""
+    from hydrostat.mechanics.wires import wire_lengths
+
+    return wire_lengths(robot.one, robot.arm.straight())
 
 
 def _damped(robot: "Robot") -> "Robot":

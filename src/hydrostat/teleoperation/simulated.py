@@ -15,14 +15,13 @@ from hydrostat.lie import small
 from hydrostat.mechanics import kinematics
 from hydrostat.mechanics.robot import Robot
 from hydrostat.mechanics.state import nodes_of
-from hydrostat.mechanics.wires import wire_tensions
 from hydrostat.robots import scaled
 from hydrostat.simulation import RealTime
 from hydrostat.stepping import LinearImplicitEuler
 from hydrostat.surroundings import Obstacles, Plane
 from hydrostat.system import State
 from hydrostat.teleoperation.following import Sensed
-from hydrostat.teleoperation.limbs import Limb
+from hydrostat.teleoperation.limbs import Limb, straight_lengths
 
 DT = 1e-3
 """Step of the dynamics [s]."""
@@ -43,7 +42,7 @@ class LimbView(NamedTuple):
     touch: np.ndarray
     """Mean place of the contact nodes that are touched, by their forces [m]; the tip where none is."""
     drive: np.ndarray
-    """Tensions of the tendons [N], or the commands themselves."""
+    """The commands of the actuators; of tendons, their lengths less those of the straight limb [m]."""
 
 
 def measured(robot: Robot, obstacles: Obstacles, rest: State, q, v, command) -> LimbView:
@@ -57,7 +56,7 @@ def measured(robot: Robot, obstacles: Obstacles, rest: State, q, v, command) -> 
     share = jnp.sqrt(jnp.sum(on_nodes**2, -1))
     total = jnp.sum(share)
     touch = jnp.where(total > 1e-9, jnp.sum(share[:, None] * nodes.position, 0) / (total + 1e-12), tip)
-    drive = command if robot.one.wires is None else wire_tensions(robot.one, q, v, command)
+    drive = command if robot.one.wires is None else command - straight_lengths(robot)
     found = (tip, small.norm(velocity), jnp.sum(on_nodes, 0), touch, drive)
     return LimbView(*found)  # type: ignore[arg-type]
 
