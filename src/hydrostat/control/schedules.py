@@ -8,6 +8,7 @@ from jaxtyping import Array, Float
 
 from hydrostat.control.base import Controller
 from hydrostat.errors import InputError, listed, shown
+from hydrostat.mechanics.model import slack
 from hydrostat.system import Control, System
 
 
@@ -130,7 +131,7 @@ class LimbSchedule(Controller):
         robot = system.robot
         if self.limb not in robot.names or not isinstance(robot.arms, tuple):
             raise InputError(f"`limb` must be one of {listed(robot.names) or 'no names'}; got {shown(self.limb)}")
-        counts = [0 if arm.wires is None else len(arm.wires.course.ends_at) for arm in robot.each]
+        counts = [len(slack(arm)) for arm in robot.each]
         shapes = tuple((count, arm.loads.fraction.shape[0]) for count, arm in zip(counts, robot.each, strict=True))
         own = LimbSchedule(self.limb, self.tension, self.force, shapes, robot.names.index(self.limb))
         if self.force is not None and not shapes[own.index][1]:
