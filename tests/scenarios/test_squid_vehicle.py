@@ -1,5 +1,4 @@
-"""squid-swim, squid-station and squid-anchor: what they promise, also in other currents, with noise and at half the
-step."""
+"""squid-swim and squid-station: what they promise, also in other currents, with noise and at half the step."""
 
 import pytest
 
