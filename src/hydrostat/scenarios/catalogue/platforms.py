@@ -26,7 +26,7 @@ _TRACKING_KEYS = (
         least=-1e4, most=1e4, most_entries=4),
     Key("obstacle_margin", 0.1, "m", "clearance to keep", least=0.0, most=100.0),
     Key("plate_speed", 15.0, "m/s", "fastest speed of a plate in the world, continuous alone", above=0.0, most=1e4),
-    Key("authors_segments", 20, "", "segments of the authors' arm, who had 5 for the line and 20 else", least=1, most=200),
+    Key("authors_segments", 20, "", "segments of the authors' arm; theirs: 5 for the line, else 20", least=1, most=200),
     Key("authors_threshold", 0.06, "", "root mean square of position [m] and Euler angles [rad] at which the authors' "
         "controller goes on; theirs: 0.05 with 5 segments, 0.06 with 20", above=0.0, most=10.0),
     Key("authors_legs", "published", "", "which joints their legs connect: as published, where legs coincide in pairs; "
