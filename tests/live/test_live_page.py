@@ -140,7 +140,7 @@ def test_a_slider_turns_the_current_on(live):
 def test_the_screenshot_shows_the_arm_and_the_page_turns_dark(live):
     page, _, shown = live
     page.get_by_text("start", exact=True).click()
-    page.get_by_label("dark").check()
+    page.get_by_role("checkbox", name="dark", exact=True).check()
     until(lambda: shown.stage.dark)
     button = page.get_by_role("button", name="Screenshot")
     button.scroll_into_view_if_needed()
