@@ -19,6 +19,15 @@ def until(condition, seconds: float = 200.0):
         time.sleep(0.02)
 
 
+def drawn(page, pictures: int = 4):
+    """Wait until the page has drawn some pictures."""
+    page.evaluate(
+        "count => new Promise(done => { let n = 0;"
+        " const next = () => ++n > count ? done() : requestAnimationFrame(next); next(); })",
+        pictures,
+    )
+
+
 @pytest.fixture(scope="module")
 def driven():
     """An operator's side with its page, and a robot's end that says where the robot is; both in threads."""
@@ -96,9 +105,11 @@ def test_the_gizmo_moves_the_tip(driven, opened):
 
     before, size = device.goal, 0.2 * side.model.limb.length
     up = np.array([0.0, 0.0, 1.0])
-    page.mouse.move(*pixel(before + 0.6 * size * up))
+    page.mouse.move(*pixel(before + 0.4 * size * up))
+    drawn(page)
     page.mouse.down()
-    page.mouse.move(*pixel(before + (0.6 * size - 0.02) * up), steps=8)
+    page.mouse.move(*pixel(before + (0.4 * size - 0.03) * up), steps=6)
+    drawn(page)
     page.mouse.up()
     until(lambda: device.goal[2] < before[2] - 0.01)
     until(lambda: np.linalg.norm(side.model.view.tip - device.goal) < 0.003)
