@@ -1,4 +1,4 @@
-"""The operator's page in a real browser: slider, key and gizmo move the tip in Python; the ghost is the robot."""
+"""The operator's page in a real browser: slider and key move the tip in Python; the ghost is the robot."""
 
 import threading
 import time
@@ -76,31 +76,6 @@ def test_a_key_moves_the_tip(driven, opened):
     page.mouse.click(60, 500)
     page.keyboard.press("j")
     until(lambda: device.goal[1] > before[1] + 0.004)
-    until(lambda: np.linalg.norm(side.model.view.tip - device.goal) < 0.003)
-
-
-def test_the_gizmo_moves_the_tip(driven, opened):
-    side, device, shown = driven
-    page, _ = opened
-    client = next(iter(shown.server.get_clients().values()))
-    canvas = max((one.bounding_box() for one in page.locator("canvas").all()), key=lambda box: box["height"])
-
-    def pixel(point):
-        """Where a point of the world is seen [pixels]: the columns of the camera's rotation are right, down, ahead."""
-        w, *xyz = client.camera.wxyz
-        hat = np.cross(np.eye(3), xyz)
-        rotation = np.eye(3) - 2.0 * w * hat + 2.0 * hat @ hat
-        x, y, far = (point - client.camera.position) @ rotation
-        scale = 0.5 * canvas["height"] / np.tan(0.5 * client.camera.fov) / far
-        return canvas["x"] + 0.5 * canvas["width"] + scale * x, canvas["y"] + 0.5 * canvas["height"] + scale * y
-
-    before, size = device.goal, 0.2 * side.model.limb.length
-    up = np.array([0.0, 0.0, 1.0])
-    page.mouse.move(*pixel(before + 0.6 * size * up))
-    page.mouse.down()
-    page.mouse.move(*pixel(before + (0.6 * size - 0.02) * up), steps=8)
-    page.mouse.up()
-    until(lambda: device.goal[2] < before[2] - 0.01)
     until(lambda: np.linalg.norm(side.model.view.tip - device.goal) < 0.003)
 
 

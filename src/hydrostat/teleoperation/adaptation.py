@@ -104,6 +104,8 @@ class LimbEstimate:
         **Arguments:** `recent`: the last half second; `q`: coordinates, from which the rest is looked for; `interval`:
         since the report before [s].
         """
+        if recent[-1].time - recent[0].time < 0.5 * RECENT:
+            return  # too short to tell whether the limb is still
         tip, lengths = np.mean([one.tip for one in recent], 0), np.mean([one.drive for one in recent], 0)
         moved = max(float(np.linalg.norm(one.tip - tip)) for one in recent)
         inputs = (np.asarray(self.log_scale), lengths, q.reshape(self._shape))

@@ -33,7 +33,7 @@ class TeleopPage:
         self.side, self.device = side, device
         self.server: ViserServer = open_server(port, label=f"hydrostat: {title}")
         self.port = self.server.get_port()
-        self._lock, self._busy = threading.Lock(), False
+        self._lock, self._dragging = threading.Lock(), False
         model = side.model
         self._length = model.limb.length
         self.model = LiveScene(self.server, model.system, model.state, root="/model", color=_MODEL_COLOR)
@@ -56,7 +56,9 @@ class TeleopPage:
         self.gizmo = server.scene.add_transform_controls(
             "/tip", scale=size, disable_rotations=True, position=tuple(device.start), depth_test=False
         )
-        self.gizmo.on_update(lambda _: self._asked(np.array(self.gizmo.position)))
+        self.gizmo.on_update(lambda _: device.move_to(np.array(self.gizmo.position)))
+        self.gizmo.on_drag_start(lambda _: self._drag(True))
+        self.gizmo.on_drag_end(lambda _: self._drag(False))
         with server.gui.add_folder("Place of the tip, from the start [mm]"):
             span = 1e3 * device.reach
             self.sliders = [
@@ -65,7 +67,7 @@ class TeleopPage:
             self.home = server.gui.add_button("Home")
         for slider in self.sliders:
             slider.on_update(self._slid)
-        self.home.on_click(lambda _: self._asked(device.start))
+        self.home.on_click(lambda _: device.move_to(device.start))
         for key, direction in _KEYS.items():
             step = _STEP * np.array(direction)
             command = server.gui.add_command(f"move the tip by {_name(direction)}", hotkey=key)  # type: ignore[arg-type]
@@ -78,15 +80,14 @@ class TeleopPage:
         with self.server.gui.add_folder("Contact"):
             self.contact = self.server.gui.add_markdown("")
 
-    def _asked(self, place: np.ndarray) -> None:
-        """An input asks for a place; what the page sets itself is no input."""
-        if not self._busy:
-            self.device.move_to(place)
+    def _drag(self, begins: bool) -> None:
+        """The gizmo is taken, or let go: while it is dragged the page does not move it."""
+        self._dragging = begins
 
     def _slid(self, event) -> None:
         """A slider was moved: by the operator where there is a client, else by the page itself."""
         if event.client is not None:
-            self._asked(self.device.start + 1e-3 * np.array([one.value for one in self.sliders]))
+            self.device.move_to(self.device.start + 1e-3 * np.array([one.value for one in self.sliders]))
 
     def _run(self) -> None:
         while not self._stop.wait(1.0 / _PICTURES):
@@ -109,16 +110,12 @@ class TeleopPage:
     def _show_inputs(self) -> None:
         """Gizmo and sliders at the place that is asked for."""
         goal = self.device.goal
-        self._busy = True
-        try:
-            if np.linalg.norm(np.array(self.gizmo.position) - goal) > 1e-6:
-                self.gizmo.position = tuple(goal)
-            for slider, value in zip(self.sliders, 1e3 * (goal - self.device.start), strict=True):
-                rounded = float(np.clip(round(2.0 * value) / 2.0, slider.min, slider.max))
-                if slider.value != rounded:
-                    slider.value = rounded
-        finally:
-            self._busy = False
+        if not self._dragging and np.linalg.norm(np.array(self.gizmo.position) - goal) > 1e-6:
+            self.gizmo.position = tuple(goal)
+        for slider, value in zip(self.sliders, 1e3 * (goal - self.device.start), strict=True):
+            rounded = float(np.clip(round(2.0 * value) / 2.0, slider.min, slider.max))
+            if slider.value != rounded:
+                slider.value = rounded
 
     def _show_forces(self) -> None:
         """The contact forces of the local model and of the robot as arrows."""
