@@ -9,7 +9,7 @@ from sensed_robots import row, same, system_of, told_by, truths_of
 from hydrostat.sensing import Sensor, Sensors
 
 DT = 5e-3
-SENSES = ("proprioception", "touch", "pose", "vision", "tip", "tension")
+SENSES = ("proprioception", "touch", "pose", "vision", "tip", "tension", "depth", "flow")
 
 
 def all_senses(seed=0, **options):

@@ -25,9 +25,9 @@ class Gaining(AbstractStepper):
     share: jnp.ndarray = eqx.field(converter=jnp.asarray)
     order = 2
 
-    def step(self, model, state, time, dt, inputs, *, keep_momentum=False):
+    def step(self, model, state, time, dt, inputs, *, keep_momentum=False, memory=None):
         """One step of SDIRK2, and then faster."""
-        new = SDIRK2().step(model, state, time, dt, inputs, keep_momentum=keep_momentum)
+        new = SDIRK2().step(model, state, time, dt, inputs, keep_momentum=keep_momentum, memory=memory)
         faster = jax.tree.map(lambda v: (1.0 + self.share) * v, new.state.v)
         return new._replace(state=new.state._replace(v=faster))
 

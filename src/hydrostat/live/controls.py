@@ -109,7 +109,7 @@ class ViewControls:
             if event.client is not None:
                 camera = event.client.camera
                 picture = event.client.get_render(camera.image_height, camera.image_width, transport_format="png")
-                event.client.send_file_download("hydrostat.png", png_bytes(picture))
+                event.client.send_file_download("hydrostat.png", png_bytes(picture), save_immediately=True)
 
 
 def png_bytes(picture: np.ndarray) -> bytes:

@@ -37,7 +37,7 @@ def film(
     try:
         import imageio_ffmpeg
     except ImportError as error:
-        raise ImportError("films need imageio-ffmpeg: pip install 'hydrostat[view]'") from error
+        raise ImportError("films need imageio-ffmpeg: pip install 'hydrostat[video]'") from error
     rate = errors.whole("frames_per_second", frames_per_second, least=1, most=240)
     speed = errors.number("speed", speed, above=0.0, most=1e6)
     width, height = (errors.whole("size", one, least=16, most=8192) // 2 * 2 for one in size)

@@ -7,12 +7,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from hydrostat import errors
+from hydrostat.compiling import quick_jit
 from hydrostat.control.base import Controller
 from hydrostat.errors import DivergedError
 from hydrostat.sensing import Sensors
 from hydrostat.simulation.loop import Carry
 from hydrostat.simulation.simulate import Run, _first
 from hydrostat.stepping.base import AbstractStepper
+from hydrostat.stepping.step import first_memory
 from hydrostat.system import Control, State, System
 
 
@@ -115,6 +117,10 @@ class Ongoing:
         same = _alike((new.system, new.controller), (loop.system, loop.controller))
         self._run.loop, self._run._native = new, None
         if same and state is None:
+            if system is not None:
+                # The momentum that a step remembers is that of the system before.
+                stepping = _memory_of_stepper(new.system, before.state, new.stepper)
+                before = before._replace(stepping=self._host(stepping))
             self._carry = before if memory is None else before._replace(memory=self._host(memory))
             return
         kept = before.memory if memory is None and same else memory
@@ -131,6 +137,9 @@ class Ongoing:
     def _host(tree: Any) -> Any:
         """Arrays of NumPy in the place of JAX's, which are slow to take apart."""
         return jax.tree.map(lambda y: np.asarray(y) if isinstance(y, jax.Array | jnp.ndarray) else y, tree)
+
+
+_memory_of_stepper = quick_jit(first_memory)
 
 
 def _alike(one: Any, other: Any) -> bool:

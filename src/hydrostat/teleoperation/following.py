@@ -23,7 +23,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from hydrostat.actuation.limb_tendons import least_pull
-from hydrostat.control.feedback import KnownArm, holding_activations
+from hydrostat.control.feedback import KnownArm
+from hydrostat.control.muscle_allocation import holding_activations
 from hydrostat.lie import small
 from hydrostat.mechanics import kinematics
 from hydrostat.mechanics.robot import Robot, no_inputs

@@ -17,9 +17,9 @@ from hydrostat.control.feedback import (
     bare_arm,
     check_volume_kept,
     correction,
-    holding_activations,
     most_missing,
 )
+from hydrostat.control.muscle_allocation import holding_activations
 from hydrostat.control.point_plans import arc_to_point, towards_point
 from hydrostat.control.profiles import minimum_jerk
 from hydrostat.control.timing import hold, steps_per_decision
