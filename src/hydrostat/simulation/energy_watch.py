@@ -21,7 +21,7 @@ from hydrostat.system import State, System
 
 GROWTH = 10.0
 """Factor by which the mean square of rates must have grown for a balance to be drawn up."""
-_SLOW = 0.03  # rad a step
+_SLOW = 0.06  # rad a step
 _BLOCKS = 8  # of a piece of rows, whose largest rates are compared
 _LONGEST = 4.0  # span of the growth, in pieces, over which the gain of one piece is taken to have gone on
 _SHARE = 0.5  # of the growth that has no source, from which it is named
@@ -74,7 +74,7 @@ def _work(rows: Trajectory, stepper: AbstractStepper, steps: np.ndarray) -> np.n
 class EnergyWatch:
     """Watches the rates of a simulation, piece after piece.
 
-    **Arguments:** `dt`: the step [s]. Motions of less than three hundredths of a radian in a step are slow: they do
+    **Arguments:** `dt`: the step [s]. Motions of less than six hundredths of a radian in a step are slow: they do
     not count as growth.
     """
 

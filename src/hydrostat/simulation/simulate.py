@@ -28,6 +28,7 @@ from hydrostat.stepping.base import AbstractStepper
 from hydrostat.stepping.rk4 import RK4
 from hydrostat.stepping.stability import largest_step
 from hydrostat.stepping.step import default_stepper
+from hydrostat.surroundings.ground import Ground
 from hydrostat.system import Control, State, System
 
 _CHUNK_ROWS, _CHUNK_STEPS = 400, 800
@@ -252,6 +253,8 @@ class Run:
         """
         if carry.control.base is not None:
             return  # the work of a body that is moved is not known
+        if self.system.part(Ground) is not None:
+            return  # strokes on the ground change rates tenfold all the time, and a balance costs as much as they do
         steps = min(rows * self.every, MOST_STEPS)
         early = rows * self.every - steps
         begin = self._piece(carry, 1, every=early)[0] if early else carry
