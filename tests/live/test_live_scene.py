@@ -74,7 +74,7 @@ def test_activation_is_seen_on_the_side_of_its_muscle(server, arm):
     activation = np.zeros_like(bent.activation)
     activation[3, 1] = 1.0  # the muscle at 90 degrees of the fourth segment
     scene = LiveScene(server, system, bent._replace(activation=activation), root="/active")
-    patches = scene._layers["muscles"].patches
+    patches = scene._layers["muscles"].copies
     shades = patches.batched_colors.reshape(-1, 8, 3)
     bright = np.argwhere(np.abs(shades.astype(int) - shades[0, 0]).max(-1) > 20)
     np.testing.assert_array_equal(bright, [[3, 2]])  # every other patch is a radial muscle's
@@ -84,9 +84,9 @@ def test_layers_can_be_hidden_and_the_whole_removed(server, arm):
     system, bent = arm
     scene = LiveScene(server, system, root="/hidden")
     scene.show("muscles", False)
-    before = scene._layers["muscles"].patches.batched_positions.copy()
+    before = scene._layers["muscles"].copies.batched_positions.copy()
     scene.update(bent)
-    np.testing.assert_array_equal(scene._layers["muscles"].patches.batched_positions, before)
+    np.testing.assert_array_equal(scene._layers["muscles"].copies.batched_positions, before)
     assert scene.shown == {"muscles": False, "trails": True, "current": True, "forces": False}
     scene.remove()
     assert server.scene.get_handle_by_name("/hidden/muscles") is None

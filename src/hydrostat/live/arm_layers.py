@@ -4,6 +4,7 @@ A layer is made once from a scene, and then updated from scenes of the same syst
 changed: a page follows a simulation by a few messages a picture, however many vertices there are.
 """
 
+import abc
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -64,20 +65,14 @@ class Skin:
             mesh.visible = visible
 
 
-class Muscles:
-    """The activation of muscles as patches on the skin, brighter with the root of it.
+class _Instances(abc.ABC):
+    """Copies of one small mesh on the skin of all arms, each with its place, turn, size and colour."""
 
-    The patches on four sides of a segment are its longitudinal muscles, those between them its radial muscles.
-    """
-
-    def __init__(self, api: "SceneApi", root: str, picture: Picture, skin: Skin):
-        self._skin = np.array(skin.colors)
-        vertices, faces = _patch()
+    def __init__(self, api: "SceneApi", name: str, shape: tuple[np.ndarray, np.ndarray], picture: Picture):
         positions, wxyzs, scales, shades = self._arrays(picture)
-        self.patches = api.add_batched_meshes_simple(
-            f"{root}/muscles",
-            vertices,
-            faces,
+        self.copies = api.add_batched_meshes_simple(
+            name,
+            *shape,
             wxyzs,
             positions,
             batched_scales=scales,
@@ -89,22 +84,38 @@ class Muscles:
         self._visible = True
 
     def update(self, picture: Picture) -> None:
-        """Show the activation of a moment."""
+        """Show them as they are at a moment."""
         if self._visible:
             arrays = self._arrays(picture)
-            patches = self.patches
-            patches.batched_positions, patches.batched_wxyzs, patches.batched_scales, patches.batched_colors = arrays
+            copies = self.copies
+            copies.batched_positions, copies.batched_wxyzs, copies.batched_scales, copies.batched_colors = arrays
 
     def show(self, visible: bool) -> None:
-        """Show or hide the activation."""
-        self._visible = self.patches.visible = visible
+        """Show or hide all of them."""
+        self._visible = self.copies.visible = visible
 
     def _arrays(self, picture: Picture) -> tuple[np.ndarray, ...]:
-        found = [self._of_arms(arms) for arms in picture.alike]
+        found = [self._of_arms(arms, picture) for arms in picture.alike]
         return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
 
-    def _of_arms(self, arms: AlikeArms) -> tuple[np.ndarray, ...]:
+    @abc.abstractmethod
+    def _of_arms(self, arms: AlikeArms, picture: Picture) -> tuple[np.ndarray, ...]:
+        """Positions, quaternions, scales and colours of the copies on arms that are alike."""
+
+
+class Muscles(_Instances):
+    """The activation of muscles as patches on the skin, brighter with the root of it.
+
+    The patches on four sides of a segment are its longitudinal muscles, those between them its radial muscles.
+    """
+
+    def __init__(self, api: "SceneApi", root: str, picture: Picture, skin: Skin):
+        self._skin = np.array(skin.colors)
+        super().__init__(api, f"{root}/muscles", _patch(), picture)
+
+    def _of_arms(self, arms: AlikeArms, picture: Picture) -> tuple[np.ndarray, ...]:
         """Positions, quaternions, scales and colours of the patches of arms that are alike."""
+        del picture
         segments = arms.activation.shape[1]
         step = arms.per_segment if segments >= _FEW else 1
         ends, radii, frames = arms.positions[:, ::step], arms.radii[:, ::step], arms.rotations[:, ::step]
@@ -141,40 +152,15 @@ def _patch() -> tuple[np.ndarray, np.ndarray]:
     return vertices.astype(np.float32), np.array(faces, np.uint32)
 
 
-class SuckerMarks:
+class SuckerMarks(_Instances):
     """Suckers as two rows of discs along the underside of each arm, coloured by what they hold."""
 
     def __init__(self, api: "SceneApi", root: str, picture: Picture):
-        vertices, faces = _disc()
-        positions, wxyzs, scales, shades = self._arrays(picture)
-        self.discs = api.add_batched_meshes_simple(
-            f"{root}/suckers",
-            vertices,
-            faces,
-            wxyzs,
-            positions,
-            batched_scales=scales,
-            batched_colors=shades,
-            lod="off",
-            cast_shadow=False,
-        )
-        self._visible = True
+        super().__init__(api, f"{root}/suckers", _disc(), picture)
 
-    def update(self, picture: Picture) -> None:
-        """Show the suckers of a moment."""
-        if self._visible:
-            discs = self.discs
-            arrays = self._arrays(picture)
-            discs.batched_positions, discs.batched_wxyzs, discs.batched_scales, discs.batched_colors = arrays
-
-    def show(self, visible: bool) -> None:
-        """Show or hide the suckers."""
-        self._visible = self.discs.visible = visible
-
-    @staticmethod
-    def _arrays(picture: Picture) -> tuple[np.ndarray, ...]:
-        found = [_suckers_of(arms, picture.scene.objects[picture.row]) for arms in picture.alike]
-        return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
+    def _of_arms(self, arms: AlikeArms, picture: Picture) -> tuple[np.ndarray, ...]:
+        """Positions, quaternions, scales and colours of the suckers of arms that are alike."""
+        return _suckers_of(arms, picture.scene.objects[picture.row])
 
 
 def _suckers_of(arms: AlikeArms, objects: np.ndarray) -> tuple[np.ndarray, ...]:
