@@ -95,7 +95,7 @@ def resident_bytes() -> int:
 
 
 def endure(name: str, steps: int, seed: int) -> dict[str, Any]:
-    """Make a run of so many steps; what became of it."""
+    """Make a run of a number of steps; its outcome."""
     system, controller, dt = RUNS[name](seed)
     log = Log()
     hs.simulate(system, controller, steps * dt, dt, every=EVERY, keep=False, on_rows=log.append)

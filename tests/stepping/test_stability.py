@@ -26,7 +26,7 @@ def acceleration(robot, x, v, inputs):
 
 
 def activated(system, activation):
-    """The arm at rest with all muscles as active, and what acts on it then."""
+    """The arm at rest with all muscles as active, and the forces on it then."""
     active = jnp.full((SEGMENTS, 5), activation)
     state = system.rest()._replace(activation=active)
     return state.robot, system.inputs_at(state, hs.Control(activation=active))

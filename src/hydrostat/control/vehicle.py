@@ -49,7 +49,7 @@ class PilotState(NamedTuple):
     along: Float[Array, ""]
     """How far along the legs the point is that it follows [m]."""
     heading: Float[Array, ""]
-    """Wanted heading, the angle of the bow about the vertical from the world's x [rad]."""
+    """Setpoint of the heading, the angle of the bow about the vertical from the world's x [rad]."""
     position: Float[Array, " 3"]
     """Estimated position of the body [m]."""
     current: Float[Array, " 3"]
