@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hydrostat.native.function import Native
+from hydrostat.native.function import Native, lowered
 from hydrostat.native.order import ordered
 
 KEY = np.random.default_rng(0)
@@ -269,3 +269,18 @@ def test_steps_that_are_brought_something_by_every_row():
     for row in rows:
         start = 0.5 * start + np.sin(row)
     np.testing.assert_allclose(step.argument.unpack(memory)[0], start, rtol=1e-13)
+
+
+def test_a_row_of_a_table_is_read_where_it_is():
+    table, row = numbers(600, 20, 3), jnp.asarray(417.0)
+
+    def picked(table, row):
+        return jnp.sin(table[jnp.clip(row.astype(int), 0, 599)])
+
+    assert lowered(picked, table, row)[0]["frame"] < 10 * 20 * 3 * 8
+    native = Native(picked, table, row)
+    parameters, memory = native.parameters.new(), native.argument.new(1)
+    native.parameters.pack(parameters, [table])
+    native.argument.pack(memory[0], [row])
+    (found,) = native.result.unpack(native.rows(parameters, memory)[0])
+    np.testing.assert_allclose(found, np.sin(table[417]), rtol=1e-15)

@@ -127,8 +127,14 @@ def lowered(function, parameters, argument, side_by_side=0, stepping=False, fed=
     low = Lowering(Emitter(width), frozenset(scan_lengths(block)), side_by_side)
     count = len(jax.tree.leaves(parameters))
 
-    def layout(own):
-        return low.layout(own, low.axis_of(own))
+    cuts = _cuts(block.eqns)
+
+    def layout(atom):
+        # Of a table of which one row at a time is used, the rows are in one piece, and side by side what is in a row.
+        cut = cuts.get(id(atom), ())
+        kept = [i for i in range(len(atom.shape)) if i not in cut]
+        inner = low.axis_of([atom.shape[i] for i in kept])
+        return low.layout(atom.shape, low.axis_of(atom.shape) if inner is None else kept[inner])
 
     middle = count + len(jax.tree.leaves(argument[0])) if fed else len(block.inputs)
     groups = block.inputs[:count], block.inputs[count:middle], block.inputs[middle:], block.outputs
@@ -138,6 +144,16 @@ def lowered(function, parameters, argument, side_by_side=0, stepping=False, fed=
     tree = jax.tree.structure(shape[0])
     plain = 0 if stepping else _plain(jax.tree.unflatten(tree, [0] * tree.num_leaves))
     return {**data, "frame": low.frame.size, "structure": plain, "tree": tree}, text
+
+
+def _cuts(eqns) -> dict[int, tuple[int, ...]]:
+    """The axes of arrays, by their variables, of which only a part is used, at a place that is computed."""
+    found: dict[int, tuple[int, ...]] = {}
+    for eqn in eqns:
+        if eqn.name in ("dynamic_slice", "gather"):
+            sizes, shape = eqn.params["slice_sizes"], eqn.inputs[0].shape
+            found[id(eqn.inputs[0])] = tuple(i for i, n in enumerate(shape) if sizes[i] < n)
+    return found
 
 
 def _tuples(plain) -> Any:

@@ -39,10 +39,10 @@ class Packing:
 
     @staticmethod
     def of(atoms, layout) -> "Packing":
-        """A block for arrays; `layout` gives the strides and the size of a shape."""
+        """A block for arrays; `layout` gives the strides and the size of one."""
         fields, at = [], 0
         for atom in atoms:
-            strides, size = layout(atom.shape)
+            strides, size = layout(atom)
             dtype = np.dtype(atom.dtype)
             fields.append(Field(at, tuple(atom.shape), tuple(strides), dtype.name))
             at += -(-size * dtype.itemsize // 64) * 64
