@@ -109,10 +109,6 @@ class SDIRK2(AbstractStepper):
         # In a flow, which slows everything, both stages do with one operator. A rod that swings freely needs one for
         # each. Where it can change at any time it is made within the loop, also at first: one copy of it is compiled.
         shared = not changing and stage_inputs.surroundings is not None
-        factors = _operator(model, x_first, v0, h, stage_inputs)
-        if not shared:
-            factors = jax.tree.map(jnp.zeros_like, factors)
-
         # What has passed since the stage before, over what passed between that one and the one before it.
         none = like_coordinates(model)
         first, second, known = none, none, jnp.zeros(())
@@ -120,6 +116,12 @@ class SDIRK2(AbstractStepper):
         if memory is not None and smooth:
             first, second, known, _ = memory
         ratios = np.array([GAMMA / (1.0 - GAMMA), (1.0 - GAMMA) / GAMMA])
+        # An operator for both stages is that of the middle of the step, as far as it is foreseen.
+        half = 0.5 * dt
+        x_half = combine((1, x0), (half, v0), (0.5 * half**2, second))
+        factors = _operator(model, x_half, combine((1, v0), (half, second)), h, stage_inputs)
+        if not shared:
+            factors = jax.tree.map(jnp.zeros_like, factors)
 
         def stage(carry, of):
             x_hat, v_hat, last, before, theta, factors, converged, count = carry
