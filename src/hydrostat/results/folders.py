@@ -96,16 +96,17 @@ def new_folder(directory: str | os.PathLike[str], name: str) -> Path:
         raise OSError(f"cannot create {name!r} in {str(directory)!r}: {reason}; give a writable directory") from error
 
 
-def replace_file(path: Path, content: bytes | memoryview, durable: bool = False) -> None:
+def replace_file(path: Path, *content: bytes | memoryview, durable: bool = False) -> None:
     """Write a file so that a reader, or a crash at any moment, finds the old content or the new, never a mixture.
 
-    **Arguments:** `path`: the file; its folder exists; `content`: all of its bytes; `durable`: also wait until the
+    **Arguments:** `path`: the file; its folder exists; `content`: all of its bytes, part after part; `durable`: also wait until the
     bytes are on the medium; not needed to survive a killed process, whose written bytes the kernel keeps; needed to
     survive a power cut.
     """
     temporary = path.with_name(path.name + ".partial")
     with temporary.open("wb") as file:
-        file.write(content)
+        for part in content:
+            file.write(part)
         if durable:
             file.flush()
             os.fsync(file.fileno())
