@@ -40,7 +40,7 @@ class Summing(Loops):
 
     def add_to(self, one: Sum, value: np.ndarray) -> None:
         """One more term; lanes that do not count add nothing."""
-        now, valid = self.summed(one), self.lanes.valid if self.lanes else True
+        now, valid = self.summed(one), self.lanes.valid if self.lanes and one.vec else True
         found = np.empty(value.shape, object)
         for at in np.ndindex(*value.shape):
             found[at] = one.combine(now[at], self.e.select(one.kind, valid, one.first, value[at]))
