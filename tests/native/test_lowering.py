@@ -287,12 +287,14 @@ def test_a_row_of_a_table_is_read_where_it_is():
 
 
 def test_a_sum_within_lanes_that_is_the_same_for_all_of_them():
-    def grown(row):
+    def grown(weights, row):
         def body(carry):
             i, y = carry
             return i + 1.0, y + jnp.sin(y) * jnp.sum(jnp.cos(weights * i))
 
         return jax.lax.while_loop(lambda carry: carry[0] < 3.0, body, (0.0, row))[1]
 
-    weights = numbers(20)
-    check(entrywise(jax.vmap(grown)), 0.1 * numbers(20))
+    def function(weights, carry):
+        return (jax.vmap(grown, (None, 0))(weights, carry[0]),)
+
+    check(function, 0.1 * numbers(20), parameters=numbers(20))

@@ -99,9 +99,9 @@ def new_folder(directory: str | os.PathLike[str], name: str) -> Path:
 def replace_file(path: Path, *content: bytes | memoryview, durable: bool = False) -> None:
     """Write a file so that a reader, or a crash at any moment, finds the old content or the new, never a mixture.
 
-    **Arguments:** `path`: the file; its folder exists; `content`: all of its bytes, part after part; `durable`: also wait until the
-    bytes are on the medium; not needed to survive a killed process, whose written bytes the kernel keeps; needed to
-    survive a power cut.
+    **Arguments:** `path`: the file; its folder exists; `content`: all of its bytes, part after part; `durable`: also
+    wait until the bytes are on the medium; not needed to survive a killed process, whose written bytes the kernel
+    keeps; needed to survive a power cut.
     """
     temporary = path.with_name(path.name + ".partial")
     with temporary.open("wb") as file:
