@@ -293,11 +293,10 @@ def test_a_row_of_a_table_is_read_where_it_is():
 
 def test_a_sum_within_lanes_that_is_the_same_for_all_of_them():
     def grown(weights, row):
-        def body(carry):
-            i, y = carry
-            return i + 1.0, y + jnp.sin(y) * jnp.sum(jnp.cos(weights * i))
+        def body(y, i):
+            return y + jnp.sin(y) * jnp.sum(jnp.cos(weights * i)), None
 
-        return jax.lax.while_loop(lambda carry: carry[0] < 3.0, body, (0.0, row))[1]
+        return jax.lax.scan(body, row, jnp.arange(3.0))[0]
 
     function = jax.vmap(grown, (None, 0))
     weights, rows = numbers(20), 0.1 * numbers(20)
