@@ -1,10 +1,17 @@
 """An octopus of eight arms with twenty segments each, stepped by hydrostat and by MuJoCo in one run on one core.
 
 MuJoCo's octopus has the same arms as chains of rigid capsules, each with a slide and two hinges (486 degrees of
-freedom), springs of the same tissue, water as its ellipsoid fluid model, and for the ground its own contact. Its steps
-are the largest ones of its fastest integrator (Euler) at which a tip is within 1 % of an arm's length of MuJoCo's own
-refined solution: 6.25 ms swimming, 10 ms with the ground. It has no muscles of constant volume, no suckers and, here,
-no contact between arms: hydrostat's octopus has all of these, with its controller, and is stepped at 10 and 5 ms.
+freedom), springs of the same tissue, water as its ellipsoid fluid model, and for the ground its own contact; its
+integrator is its fastest, Euler's (`implicitfast` takes 70 times as long for this octopus). It has no muscles of
+constant volume, no suckers and, here, no contact between arms: hydrostat's octopus has all of these, with its
+controller.
+
+In open water each program takes its largest step at which a tip, seen from the body, is within 1 % of an arm's length
+of the same program's refined solution, for two motions: arms that sway gently at 1 Hz, and arms that beat as the
+swimming octopus does, 3.6 times a second. MuJoCo's torques are those that bend a resting joint by 0.15 rad in the first
+and by 1.2 rad in the second; its tips then move by about 25 and 20 mm. Those of hydrostat's octopus move farther in
+both. On the ground motion is not smooth, and the steps are 10 ms for MuJoCo's octopus, which sways, and 5 ms for
+hydrostat's, which crawls.
 """
 
 import json
@@ -13,12 +20,17 @@ import time
 import numpy as np
 
 import hydrostat as hs
+from hydrostat.errors import DivergedError
 from hydrostat.simulation.simulate import Run
 
 ARMS, SEGMENTS, LENGTH, MASS, BALL = 8, 20, 0.24, 0.126, 0.03
 RADII = np.linspace(0.0076, 0.0005, SEGMENTS + 1)
 DENSITY, WATER, MODULUS = 1042.0, 1022.0, 1e4
 SECONDS, BEST = 10.0, 5
+ROW, REFINED, COMPARED = 0.05, 2.5e-4, 1.0
+"""From row to row, the step of refined solutions, and how long motions are compared [s]."""
+PARTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 32, 40, 50, 64, 80, 100)
+"""Into how many steps a row is divided, the largest ones first."""
 
 
 def mujoco_octopus(ground: bool) -> str:
@@ -53,57 +65,113 @@ def mujoco_octopus(ground: bool) -> str:
 {"".join(arms)}</body></worldbody></mujoco>"""
 
 
-def mujoco_wall(ground: bool, dt: float) -> tuple[float, int]:
-    """Wall seconds of a simulated second, arms swinging, and the degrees of freedom."""
-    import mujoco
+class Mujoco:
+    """MuJoCo's octopus, whose joints are driven by torques that swing."""
 
-    model = mujoco.MjModel.from_xml_string(mujoco_octopus(ground))
-    model.opt.timestep, model.opt.integrator = dt, mujoco.mjtIntegrator.mjINT_EULER
-    bends = [j for j in range(model.njnt) if model.jnt_type[j] == mujoco.mjtJoint.mjJNT_HINGE]
-    address = model.jnt_dofadr[bends]
-    stiffness = model.jnt_stiffness[bends]
-    best, steps = np.inf, round(SECONDS / dt)
-    for _ in range(BEST):
-        data = mujoco.MjData(model)
-        begin = time.perf_counter()
-        for i in range(steps):
-            data.qfrc_applied[address] = 0.15 * np.sin(2.0 * np.pi * i * dt) * stiffness
-            mujoco.mj_step(model, data)
-        best = min(best, time.perf_counter() - begin)
+    def __init__(self, ground: bool, angle: float, frequency: float):
+        """**Arguments:** `angle`: by which the torques bend a joint at rest [rad]; `frequency`: of their swing
+        [1/s]."""
+        import mujoco
+
+        self._mujoco = mujoco
+        self.model = mujoco.MjModel.from_xml_string(mujoco_octopus(ground))
+        self.model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
+        bends = [j for j in range(self.model.njnt) if self.model.jnt_type[j] == mujoco.mjtJoint.mjJNT_HINGE]
+        self._address, self._torque = self.model.jnt_dofadr[bends], angle * self.model.jnt_stiffness[bends]
+        self._rate = 2.0 * np.pi * frequency
+
+    def tips(self, dt: float, seconds: float) -> np.ndarray:
+        """The tip of the first arm from the body, every `ROW` seconds (rows, 3) [m]."""
+        found = []
+        self._run(dt, seconds, lambda data: found.append(data.xpos[SEGMENTS + 1] - data.xpos[1]))
+        return np.array(found)
+
+    def wall(self, dt: float) -> float:
+        """Wall seconds of a simulated second."""
+        best = np.inf
+        for _ in range(BEST):
+            begin = time.perf_counter()
+            self._run(dt, SECONDS, lambda _: None)
+            best = min(best, time.perf_counter() - begin)
+        return best / SECONDS
+
+    def _run(self, dt: float, seconds: float, row) -> None:
+        self.model.opt.timestep = dt
+        data, every = self._mujoco.MjData(self.model), round(ROW / dt)
+        for i in range(round(seconds / dt)):
+            data.qfrc_applied[self._address] = np.sin(self._rate * i * dt) * self._torque
+            self._mujoco.mj_step(self.model, data)
+            if (i + 1) % every == 0:
+                row(data)
         if not np.all(np.isfinite(data.qpos)):
             raise RuntimeError(f"MuJoCo diverged at {dt} s")
-    return best / SECONDS, model.nv
 
 
-def hydrostat_wall(system, controller, dt: float, backend: str) -> tuple[float, float]:
-    """Wall seconds of a simulated second, and seconds to compile."""
-    begin = time.perf_counter()
-    run = Run(system, controller, dt, every=2, backend=backend)
-    run.compile(SECONDS)
-    compiled, best = time.perf_counter() - begin, np.inf
-    for _ in range(BEST):
-        begin = time.perf_counter()
-        run(SECONDS)
-        best = min(best, time.perf_counter() - begin)
-    return best / SECONDS, compiled
+class Hydrostat:
+    """The octopus of hydrostat with its controller."""
+
+    def __init__(self, system, controller):
+        self._of = system, controller
+
+    def _ready(self, dt: float, seconds: float) -> Run:
+        run = Run(*self._of, dt, every=round(ROW / dt), backend="native")
+        run.compile(seconds)
+        return run
+
+    def tips(self, dt: float, seconds: float) -> np.ndarray:
+        """The tip of the first arm from the body, every `ROW` seconds (rows, 3) [m]."""
+        found = self._ready(dt, seconds)(seconds)
+        return (np.asarray(found.tip)[:, 0] - np.asarray(found.body))[1:]
+
+    def wall(self, dt: float) -> float:
+        """Wall seconds of a simulated second."""
+        run, best = self._ready(dt, SECONDS), np.inf
+        for _ in range(BEST):
+            begin = time.perf_counter()
+            run(SECONDS)
+            best = min(best, time.perf_counter() - begin)
+        return best / SECONDS
+
+
+def largest_step(octopus, seconds: float) -> tuple[float, float, float]:
+    """The largest step within 1 % at the tip, that error [% of an arm's length], and how far the tip moves [m]."""
+    refined = octopus.tips(REFINED, seconds)
+    moves = float(np.linalg.norm(np.ptp(refined, axis=0)))
+    for parts in PARTS:
+        dt = ROW / parts
+        try:
+            error = 100.0 * np.linalg.norm(octopus.tips(dt, seconds) - refined, axis=1).max() / LENGTH
+        except (RuntimeError, DivergedError):
+            continue
+        if error <= 1.0:
+            return dt, float(error), moves
+    raise RuntimeError("no step is within 1 % of the refined solution")
 
 
 def main() -> None:
-    robot = hs.robots.octopus(ARMS, SEGMENTS)
     around = hs.Water(), hs.ArmContact()
-    swim = hs.System(robot, around, gravity=(0.0, 0.0, 0.0)), hs.gaits.Swim(), 1e-2
-    crawl = hs.System(robot, [*around, hs.Ground(), hs.Suckers()]), hs.gaits.Crawl(heading=0.0), 5e-3
+    sea = hs.System(hs.robots.octopus(ARMS, SEGMENTS, pitch_deg=40.0), around, gravity=(0.0, 0.0, 0.0))
+    gentle, beating = hs.gaits.Swim(closed_loop=False, period=1.0, swing=0.04, stiffen=0.04), hs.gaits.Swim()
     found: dict[str, float] = {}
-    for name, case, ground, dt in (("swim", swim, False, 6.25e-3), ("crawl", crawl, True, 1e-2)):
-        wall, dofs = mujoco_wall(ground, dt)
-        found[f"{name}_mujoco_wall_per_second"], found["mujoco_dofs"] = wall, dofs
-        for backend in ("native", "xla"):
-            own, compiled = hydrostat_wall(*case, backend)
-            found[f"{name}_{backend}_wall_per_second"] = own
-            found[f"{name}_{backend}_compile_s"] = compiled
-            found[f"{name}_{backend}_times_mujoco"] = wall / own
-        found[f"{name}_native_times_xla"] = (
-            found[f"{name}_xla_wall_per_second"] / found[f"{name}_native_wall_per_second"]
+    for name, controller, angle, frequency in (("sway", gentle, 0.15, 1.0), ("swim", beating, 1.2, 1.0 / 0.28)):
+        for program, octopus in (("mujoco", Mujoco(False, angle, frequency)), ("native", Hydrostat(sea, controller))):
+            dt, error, moves = largest_step(octopus, COMPARED)
+            found[f"{name}_{program}_dt_ms"], found[f"{name}_{program}_error_percent"] = 1e3 * dt, error
+            found[f"{name}_{program}_tip_moves_mm"] = 1e3 * moves
+            found[f"{name}_{program}_wall_per_second"] = octopus.wall(dt)
+    shore = hs.System(hs.robots.octopus(ARMS, SEGMENTS), [*around, hs.Ground(), hs.Suckers()])
+    crawling = hs.gaits.Crawl(heading=0.0)
+    swaying = Mujoco(True, 0.15, 1.0)
+    found["mujoco_dofs"] = swaying.model.nv
+    for program, octopus, dt in (
+        ("mujoco", swaying, 1e-2),
+        ("native", Hydrostat(shore, crawling), 5e-3),
+    ):
+        found[f"crawl_{program}_dt_ms"] = 1e3 * dt
+        found[f"crawl_{program}_wall_per_second"] = octopus.wall(dt)
+    for name in ("sway", "swim", "crawl"):
+        found[f"{name}_times_mujoco"] = (
+            found[f"{name}_mujoco_wall_per_second"] / found[f"{name}_native_wall_per_second"]
         )
     print(json.dumps(found))
 

@@ -36,9 +36,11 @@ CASES = {
     ),
 }
 OTHERS = {
-    "octopus": "An octopus swims, and crawls on the ground. MuJoCo's has the same arms as chains of rigid links at "
-    "its own largest step within 1 %; it has no muscles of constant volume, no suckers and no contact between arms, "
-    "hydrostat's has all of these and its controller.",
+    "octopus": "An octopus in open water whose arms sway gently at 1 Hz, one that beats its arms as in swimming, and "
+    "one that crawls on the ground. MuJoCo's has the same arms as chains of rigid links; it has no muscles of constant "
+    "volume, no suckers and no contact between arms, hydrostat's has all of these and its controller. In open water "
+    "each program has its own largest step within 1 % of its refined solution. MuJoCo's arms beat by far less than "
+    "hydrostat's: `tip_moves_mm` says by how much. On the ground hydrostat's octopus crawls and MuJoCo's sways.",
     "rod": "The stiff rod with 20 g at its tip, all six strains: error of the tip and speed at several steps.",
     "scaling": "Cost of a step by the number of segments.",
     "squid": "Four soft limbs in water, stepped one at a time by a control loop of 1 kHz.",

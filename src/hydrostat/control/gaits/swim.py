@@ -153,7 +153,10 @@ class SwimController(Controller):
 class Swim(Recipe):
     """Swims in a direction, mantle first: all arms open slowly and close fast, unequally where it steers.
 
-    Swim(direction=(1.0, 0.0, 1.0))
+        Swim(direction=(1.0, 0.0, 1.0))
+
+    The beat is that of `robots.octopus(pitch_deg=40.0)`, the swimmer of the catalogue, whose arms point down at rest;
+    an octopus whose arms point sideways is not carried by it.
     """
 
     beat: Beat
