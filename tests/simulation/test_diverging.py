@@ -111,7 +111,7 @@ def test_advice_is_not_sought_without_end(system, monkeypatch):
     assert failed
     assert len(set(failed)) == len(failed)
     assert max(every for _, every, _ in made) <= 16
-    monkeypatch.setattr(simulate_module, "_ADVICE_ITERATIONS", 1)
+    monkeypatch.setattr(simulate_module, "_ADVICE_WORK", 1)
     with pytest.raises(
         DivergedError, match=r"no step larger than 0\.00125 s goes on from there, and none that does was"
     ):

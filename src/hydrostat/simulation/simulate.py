@@ -35,7 +35,7 @@ _CHUNK_ROWS, _CHUNK_STEPS = 400, 800
 _MOST_STEPS = 10**9
 _ADVICE_HALVINGS = 12
 _ADVICE_STEPS = 16  # steps that are made together when a smaller step is looked for
-_ADVICE_ITERATIONS = 20_000  # of the stepper, in which it is looked for: seconds of an arm of 300 segments
+_ADVICE_WORK = 6e6  # segments times iterations of the stepper in which it is looked for: some seconds
 
 
 def simulate(
@@ -289,10 +289,10 @@ class Run:
 
     def _advice(self, begin: Carry) -> str:
         """The words about a step that goes on from a state for as long as a row takes: the largest that is found."""
-        spent, dt = 0, self.dt
+        spent, most = 0, _ADVICE_WORK / sum(len(arm.arm.segments.scale) for arm in self.system.robot.each)
         for halving in range(1, _ADVICE_HALVINGS + 1):
             dt, left, carry, good = self.dt * 0.5**halving, self.every * 2**halving, begin, True
-            while left and good and spent < _ADVICE_ITERATIONS:
+            while left and good and spent < most:
                 steps = min(left, _ADVICE_STEPS)
                 carry, row = self._piece(carry, 1, dt=dt, every=steps)
                 good, left, spent = bool(row.good[0]), left - steps, spent + int(row.iterations[0])
