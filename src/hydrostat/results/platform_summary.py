@@ -27,7 +27,7 @@ class PlatformMotion:
 
     arm: Platforms
     times: np.ndarray
-    """Of all rows [s]."""
+    """Times of all rows [s]."""
     tip: np.ndarray
     """The tip in the world in all rows (rows, 3) [m]."""
     tip_radius: np.ndarray
