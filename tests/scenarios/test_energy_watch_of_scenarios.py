@@ -12,7 +12,7 @@ from hydrostat.simulation.energy_watch import draw_up
 simulate_module = importlib.import_module("hydrostat.simulation.simulate")
 
 SHORT = {
-    "tentacle-vibration": {"seconds": 2.0, "seconds_after": 0.5},
+    "tentacle-vibration": {"seconds": 4.0, "seconds_after": 0.5},
     "finger-release": {"seconds": 1.0, "tip_masses_g": [20.0]},
     "finger-convergence": {},
     "finger-grasp": {},
