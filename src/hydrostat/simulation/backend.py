@@ -21,7 +21,7 @@ _LOG = logging.getLogger("hydrostat")
 _COMPILED: dict[Any, Any] = {}
 _MOST_COMPILED = 32
 _LONGEST = 0.5  # s, after which the rows that are made are handed out
-_PORTION = 0.2  # s that rows should take between two looks at the clock
+_PORTION = 0.2  # s that rows should take until the clock is read again
 _REFUSED: dict[Any, str] = {}
 """The reasons why there is no machine code, by what it would be of."""
 
@@ -157,7 +157,10 @@ class NativeRows:
         self._seconds_a_step = np.inf  # not known before the first one
 
     def in_time(self, carry: Carry, rows: int, every: int, dt: float) -> tuple[Carry, Row]:
-        """As many of some rows as half a second allows, at least one, and none after a step that could not be made."""
+        """The carry after as many of some rows as half a second allows, and these rows: at least one.
+
+        The last of them is the first with a step that could not be made, or one soon after it.
+        """
         parts, begin, left = [], perf_counter(), rows
         while left and (not parts or perf_counter() - begin < _LONGEST):
             most = max(1, int(min(_PORTION / (self._seconds_a_step * every), left)))
