@@ -170,7 +170,7 @@ class NativeRows:
             parts, left = [*parts, found], left - most
             if not np.all(found.good):
                 break
-        return carry, parts[0] if len(parts) == 1 else jax.tree.map(lambda *y: np.concatenate(y), *parts)
+        return carry, parts[0] if len(parts) == 1 else jax.tree.map(_joined, *parts)
 
     def __call__(self, carry: Carry, rows: int, every: int, dt: float) -> tuple[Carry, Row]:
         """The carry after `rows` rows of `every` steps, and the rows."""
@@ -184,6 +184,11 @@ class NativeRows:
         rows_found = row_of(eqx.combine(jax.tree.unflatten(self._structure, arrays), self._rest))
         # Copies, so that what is not kept of a row takes no memory.
         return after, jax.tree.map(lambda y: y.copy() if isinstance(y, np.ndarray) else y, rows_found)
+
+
+def _joined(*parts):
+    """The parts of an array one after the other; of what is no array, and the same in all rows, the first."""
+    return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else parts[0]
 
 
 def _step_of(static, rest: Carry) -> Callable:
