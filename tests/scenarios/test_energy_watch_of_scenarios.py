@@ -31,7 +31,7 @@ SHORT = {
     "octopus-tethered": {},
     "octopus-float": {},
     "octopus-jet": {},
-    "track-dynamics": {"approach_seconds": 1.0, "seconds": 2.0},
+    "track-dynamics": {},
     "squid-twin-dynamics": {"seconds": 1.0},
     "squid-reach": {"seconds": 8.0},
     "squid-swim": {"seconds": 10.0},
