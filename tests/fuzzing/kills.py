@@ -48,6 +48,8 @@ class Killed(NamedTuple):
     """Time from the signal to the end [s]."""
     processor: float
     """What the run took of the processor in that time [s]."""
+    heard: bool
+    """Whether the interpreter had begun to hear this signal; before that the system ends the process without a word."""
     code: int
     said: bytes
 
@@ -65,8 +67,8 @@ def kill_one(rng: random.Random, number: int, out: Path, tally: Tally) -> None:
     tally.note(scenario=name, signal=sent.name, delay=found.delay, code=found.code)
     for measure in ("seconds", "processor", "gap"):
         tally.measure(measure, getattr(found, measure))
-    wanted = 0 if found.ended else -sent if sent == signal.SIGKILL else 128 + sent
-    lines = 0 if sent == signal.SIGKILL or found.ended else 1
+    wanted = 0 if found.ended else 128 + sent if found.heard else -sent
+    lines = int(found.heard and not found.ended)
     wrong = found.code != wanted or found.said.count(b"\n") != lines
     lost = _committed(out / name) < found.seen
     tally.count("tried")
@@ -100,7 +102,7 @@ def _killed(name: str, number: signal.Signals, early: float | None, late: float,
             seen.append((time.monotonic(), rows))
             time.sleep(_POLL)
         sent, before = time.monotonic(), _processor_seconds(process.pid)
-        ended, earlier = process.poll() is not None, _children_seconds()
+        ended, earlier, heard = process.poll() is not None, _children_seconds(), _hears(process.pid, number)
         process.send_signal(number)
         _, said = process.communicate(timeout=_LONGEST)
         took = time.monotonic() - sent
@@ -115,6 +117,7 @@ def _killed(name: str, number: signal.Signals, early: float | None, late: float,
         gap=gap,
         seconds=took,
         processor=0.0 if ended else _children_seconds() - earlier - before,
+        heard=heard,
         code=process.returncode,
         said=said,
     )
@@ -144,6 +147,16 @@ def _processor_seconds(pid: int) -> float:
     except OSError:
         return 0.0
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _hears(pid: int, number: signal.Signals) -> bool:
+    """Whether a process has a handler for a signal."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return False
+    caught = next((line.split()[1] for line in lines if line.startswith("SigCgt:")), "0")
+    return bool(int(caught, 16) >> (number - 1) & 1)
 
 
 def _children_seconds() -> float:
