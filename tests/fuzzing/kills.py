@@ -78,7 +78,7 @@ def kill_one(rng: random.Random, number: int, out: Path, tally: Tally) -> None:
     tally.count("over 1 s", found.seconds > 1.0)
     tally.count("tracebacks", b"Traceback" in found.said)
     tally.count("not heard", wrong)
-    tally.count("lost", lost)
+    tally.count("lost rows older than 1 s", lost)
     if wrong or lost:
         tally.complain(f"{name}, {sent.name} after {found.delay:.1f} s: {found.code}, {found.said[-300:]!r}")
 

@@ -14,7 +14,7 @@ from hydrostat.errors import DivergedError, InputError
 
 MOST_SECONDS = 5.0
 """Longest time that an answer may take, of the processor [s]."""
-WRONG = ("tracebacks", "more than one line", "over 5 s", "lost", "not heard", "uneven", "silent growth")
+WRONG = ("tracebacks", "more than one line", "over 5 s", "lost rows older than 1 s", "not heard", "uneven", "silent growth")
 """Counts that must be zero."""
 
 
@@ -90,7 +90,7 @@ class Tally:
 
     def __str__(self) -> str:
         names = ["tried", "refused", "ran", "tracebacks", "over 5 s"]
-        names += [name for name, times in self.counts.items() if times and name not in names]
+        names += [name for name, times in self.counts.items() if (times or name in WRONG) and name not in names]
         largest = ", ".join(f"{name} {value:.3g}" for name, value in self.largest.items())
         return f"{self.kind:<16} " + "  ".join(f"{name} {self.counts[name]}" for name in names) + f"  (most: {largest})"
 
