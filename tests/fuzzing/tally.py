@@ -14,7 +14,15 @@ from hydrostat.errors import DivergedError, InputError
 
 MOST_SECONDS = 5.0
 """Longest time that an answer may take, of the processor [s]."""
-WRONG = ("tracebacks", "more than one line", "over 5 s", "lost rows older than 1 s", "not heard", "uneven", "silent growth")
+WRONG = (
+    "tracebacks",
+    "more than one line",
+    "over 5 s",
+    "lost rows older than 1 s",
+    "not heard",
+    "uneven",
+    "silent growth",
+)
 """Counts that must be zero."""
 
 
