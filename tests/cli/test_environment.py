@@ -16,6 +16,7 @@ from hydrostat.results import figures
 from hydrostat.scenarios import runner
 
 MOVES = ["run", "tentacle-repeatability", "--no-figures", "--json", "--set", "moves=20000"]
+TRACKING = ["run", "track-ellipse", "--no-figures", "--json", "--set", "controller=continuous", "--set", "seconds=20"]
 
 
 def call(arguments, before="", **options):
@@ -49,16 +50,18 @@ def small_disk(folder):
 
 
 @pytest.mark.slow
-def test_a_full_disk_is_named(tmp_path):
+@pytest.mark.parametrize("run", [MOVES, TRACKING], ids=["moves", "tracking"])
+def test_a_full_disk_is_named(tmp_path, run):
     before = small_disk(tmp_path / "disk")
-    one_line(call([*MOVES, "--out", str(tmp_path / "disk" / "out")], before), 3, "No space left")
+    one_line(call([*run, "--out", str(tmp_path / "disk" / "out")], before), 3, "No space left")
 
 
 @pytest.mark.slow
-def test_a_file_that_may_not_grow_is_named(tmp_path):
+@pytest.mark.parametrize("run", [[*MOVES[:-1], "moves=2000000"], TRACKING], ids=["moves", "tracking"])
+def test_a_file_that_may_not_grow_is_named(tmp_path, run):
     """With a limit of 64 KB to every file, as some systems set it."""
     before = "ulimit -f 64; exec "
-    done = call([*MOVES[:-1], "moves=2000000", "--out", str(tmp_path / "out")], before, executable="/bin/bash")
+    done = call([*run, "--out", str(tmp_path / "out")], before, executable="/bin/bash")
     one_line(done, 3, "File too large")
     # The first chunk is larger: nothing was recorded, and no empty folder is left.
     assert not (tmp_path / "out").exists()

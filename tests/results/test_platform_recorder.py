@@ -74,7 +74,8 @@ def test_rows_are_those_of_the_motion_and_resumed(arm, goals, tmp_path):
         np.testing.assert_array_equal(found["tip_wanted"], goals.positions)
         np.testing.assert_allclose(found["plate_position"], motion.positions, atol=1e-14)
         np.testing.assert_allclose(found["leg_length"], motion.legs, atol=1e-14)
-        np.testing.assert_allclose(found["leg_rate"], motion.rates, atol=1e-11)
+        rates = np.diff(motion.legs, axis=0) / DT
+        np.testing.assert_allclose(found["leg_rate"], np.concatenate([rates, rates[-1:]]), atol=1e-11)
 
 
 def test_the_rows_before_a_divergence_are_recorded(arm, tmp_path):
@@ -103,3 +104,27 @@ def test_targets_come_with_their_rows(arm):
     short = tracker.run(DT * 10)
     assert len(short.times) == 10
     np.testing.assert_array_equal(short.T.position, found.T.position[:10])
+
+
+@pytest.mark.slow
+def test_memory_does_not_grow_with_the_ticks(tmp_path):
+    """Some 18 000 ticks after the first 2000: poses and twists alone would take 52 MB, what is derived of them 200."""
+    arm = control.Platforms.of(build_robot(stewart_arm(segments=20)))
+    goals = control.hold_goal(arm, np.asarray(arm.tip.position) + np.array([0.1, 0.0, -0.05]), 40.0, DT)
+    law, sizes = control.Law(arm.segments, arm.base), []
+    with PlatformRecorder(tmp_path, arm, len(goals.times), DT) as recorder:
+
+        def on_rows(T, goal):
+            recorder.append(T, goal)
+            sizes.append(resident_bytes())
+
+        rows = goals.follow(law, 5.0, on_rows=on_rows, keep=False)
+    assert len(rows.T.position) == 0
+    assert len(recorder.summary.motion().tip) == len(goals.times)
+    assert max(sizes[20:]) < 1.05 * sizes[20]
+
+
+def resident_bytes() -> int:
+    """The memory of this process that is in use."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096

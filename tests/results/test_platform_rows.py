@@ -6,7 +6,7 @@ import pytest
 import hydrostat as hs
 from hydrostat.control import Platforms, even_motion, outside_stroke
 from hydrostat.errors import InputError
-from hydrostat.results import platform_motion
+from hydrostat.results import PlatformSummary, platform_motion
 
 ROWS = 3
 
@@ -85,3 +85,30 @@ def test_plate_speed_is_how_far_plates_went(arm):
     T = even_motion(arm, np.array([0.0, 0.5, 1.0]), stretch=1.3)
     motion = platform_motion(arm, T, np.zeros((3, arm.count, 6)), np.array([0.0, 0.1, 0.2]))
     assert motion.metrics["plate_speed_max_m_s"] == pytest.approx(0.3 * arm.length / 0.2)
+
+
+def test_a_motion_summed_up_in_pieces_is_that_of_all_rows(arm):
+    """Extremes, faults and the tip are the same, and poses are kept of a bounded number of rows, the last with them."""
+    rows, dt = 250, 0.01
+    shares = np.sin(np.linspace(0.0, 3.0, rows))
+    T = even_motion(arm, shares, bend=4.0, azimuth=0.4, twist=2.5, stretch=1.6)
+    times, twist = dt * np.arange(rows), np.zeros((rows, arm.count, 6))
+    whole = platform_motion(arm, T, twist, times, limited=False, dt=dt)
+    summary = PlatformSummary(arm, dt, limited=False, most=40)
+    for begin in range(0, rows, 100):
+        summary.append(T[begin : begin + 100])
+    motion = summary.motion()
+    np.testing.assert_array_equal(whole.kept, np.arange(rows))
+    assert len(motion.kept) <= 41
+    assert motion.kept[0] == 0
+    assert motion.kept[-1] == rows - 1
+    assert set(np.diff(motion.kept[:-1])) == {8}
+    assert motion.metrics == pytest.approx(whole.metrics, rel=1e-12)
+    assert [note for note in motion.notes if "itself" not in note] == [n for n in whole.notes if "itself" not in n]
+    assert any("leave their stroke: this controller" in note for note in motion.notes)
+    for name in ("times", "tip", "tip_radius"):
+        np.testing.assert_allclose(getattr(motion, name), getattr(whole, name), rtol=1e-13)
+    for name in ("legs", "rings", "positions", "rotations", "joints", "radii"):
+        np.testing.assert_allclose(getattr(motion, name), getattr(whole, name)[motion.kept], rtol=1e-12, atol=1e-14)
+    # Rates and speeds are those from row to row, also from piece to piece.
+    assert whole.metrics["rate_used_max_m_s"] == pytest.approx(np.abs(np.diff(whole.legs, axis=0)).max() / dt)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from hydrostat.results import check_metrics, new_folder, write_json
+from hydrostat.results.folders import discard_unless_recorded
 
 RACER = """
 import sys, pathlib
@@ -134,3 +135,14 @@ def test_json_is_strict_and_a_failure_keeps_the_old_file(tmp_path):
     with pytest.raises(ValueError, match="JSON"):
         write_json(path, {"a": math.nan})
     assert json.loads(path.read_text()) == {"a": 1}
+
+
+@pytest.mark.parametrize(("name", "stays"), [(None, False), ("00001-0000000.partial", False), ("00001-0000000", True)])
+def test_a_folder_without_rows_stays_for_a_whole_checkpoint_alone(tmp_path, name, stays):
+    folder = tmp_path / "out" / "run"
+    (folder / "checkpoint").mkdir(parents=True)
+    (folder / "committed.json").write_text('{"rows": 0}')
+    if name is not None:
+        (folder / "checkpoint" / name).write_bytes(b"x")
+    assert discard_unless_recorded(folder, [tmp_path / "out"]) != stays
+    assert (tmp_path / "out").exists() == stays

@@ -10,7 +10,7 @@ from planar_rods import HORIZONTAL, rod, rod_system, simulate_module
 from hydrostat.control.base import Controller
 from hydrostat.errors import DivergedError, InputError
 from hydrostat.mechanics.robot import single_arm, unequal_arms
-from hydrostat.simulation import rollout, simulate
+from hydrostat.simulation import backend, rollout, simulate
 from hydrostat.stepping import SDIRK2, KeepMomentum, default_stepper
 from hydrostat.surroundings import Ground, Water
 from hydrostat.system import Control, System
@@ -92,6 +92,42 @@ def test_the_step_that_is_advised_goes_on(system):
     every = 2 ** round(halvings)
     again = simulate(system, Blow(), 5e-3, advised, stepper=FRAIL, state=parts[-1].final, every=every)
     assert np.all(np.isfinite(again.q))
+
+
+def test_advice_is_not_sought_without_end(system, monkeypatch):
+    """Each smaller step that fails is given up at its first failure, and the search after some iterations."""
+    made, piece = [], simulate_module.Run._piece
+
+    def counted(self, carry, rows, dt=None, every=None, **options):
+        after, found = piece(self, carry, rows, dt=dt, every=every, **options)
+        if dt is not None:
+            made.append((dt, every, bool(found.good[0])))
+        return after, found
+
+    monkeypatch.setattr(simulate_module.Run, "_piece", counted)
+    with pytest.raises(DivergedError, match="the largest step"):
+        simulate(system, Blow(), 0.3, 5e-3, stepper=FRAIL)
+    failed = [dt for dt, _, good in made if not good]
+    assert failed
+    assert len(set(failed)) == len(failed)
+    assert max(every for _, every, _ in made) <= 16
+    monkeypatch.setattr(simulate_module, "_ADVICE_WORK", 1)
+    with pytest.raises(
+        DivergedError, match=r"no step larger than 0\.00125 s goes on from there, and none that does was"
+    ):
+        simulate(system, Blow(), 0.3, 5e-3, stepper=FRAIL)
+
+
+def test_slow_steps_are_handed_out_before_a_piece_is_whole(system, monkeypatch):
+    """A clock that goes on by 0.11 s each time it is read: a look before and after each portion, and one at the end."""
+    whole = simulate(system, Blow(), 0.2, 5e-3)
+    clock = iter(0.11 * np.arange(10_000))
+    monkeypatch.setattr(backend, "perf_counter", lambda: next(clock))
+    parts = []
+    rows = simulate(system, Blow(), 0.2, 5e-3, on_rows=parts.append)
+    assert [len(part) for part in parts[:3]] == [1, 2, 2]
+    np.testing.assert_array_equal(rows.q, whole.q)
+    np.testing.assert_array_equal(rows.iterations, whole.iterations)
 
 
 def test_of_several_arms_the_one_is_named(monkeypatch):

@@ -66,8 +66,8 @@ def generalised_forces(
 
 
 def radial_forces(
-    segments: StewartSegment, T: SE3, forces: Float[Array, "n 6"]
-) -> tuple[Float[Array, "n 6"], Float[Array, "n 6"]]:
+    segments: StewartSegment, T: SE3, forces: Float[Array, "*rows n 6"]
+) -> tuple[Float[Array, "*rows n 6"], Float[Array, "*rows n 6"]]:
     """The outward forces of the radial joints at the lower and the upper ends of the legs that bear their forces [N].
 
     A leg that pushes drives its joints apart: along its direction at its upper end, against it at its lower end.

@@ -1,7 +1,7 @@
 """The paper's tracker: from target to target, each a regulator of its own, with legs that have no limits."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -56,13 +56,15 @@ class TargetTracker:
         self,
         seconds: float,
         on_progress: Callable[[float], None] | None = None,
-        on_rows: Callable[[SE3, np.ndarray], None] | None = None,
+        on_rows: Callable[[SE3, np.ndarray], Any] | None = None,
         piece: Piece = made,
+        keep: bool = True,
     ) -> TargetRun:
         """Head for one target after another until all are reached or the time is over [s].
 
         **Arguments:** `on_progress`: gets the share that is done; `on_rows`: gets the relative poses of some rows as
-        they come, and their targets; `piece`: where such pieces come from, when a motion before is continued.
+        they come, and their targets; `piece`: where such pieces come from, when a motion before is continued; `keep`:
+        whether poses and twists are kept in the result as well, or those of no row.
         """
         check_ticks(seconds, self.dt)
         count, most = len(self.targets), max(round(seconds / self.dt), 1)
@@ -74,7 +76,7 @@ class TargetTracker:
             new = int(np.argmax(heading[1:] >= count)) + 1 if int(index) >= count else CHUNK
             new = min(new, most - ticks)
             part = (rows.T[:new], np.asarray(rows.twist)[:new], heading[:new])
-            parts.append(part)
+            parts.append(part if keep else (part[0][:0], part[1][:0], part[2]))
             if on_rows is not None:
                 on_rows(part[0], self._headed_for(part[2]))
             ticks, last = ticks + new, heading[new]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -67,20 +68,22 @@ class TipGoals:
         decentralised: bool = False,
         on_progress: Callable[[float], None] | None = None,
         start: SE3 | None = None,
-        on_rows: Callable[[SE3, np.ndarray], None] | None = None,
+        on_rows: Callable[[SE3, np.ndarray], Any] | None = None,
         piece: Piece = made,
+        keep: bool = True,
     ) -> Tracked:
         """The motion of the arm that follows the goals, one row for each.
 
         **Arguments:** `gain`: decay of errors [1/s]; `decentralised`: whether the law is that of agents, one for each
         segment; `on_progress`: gets the share that is done; `start`: relative poses of the plates at the start,
         at rest when not given; `on_rows`: gets the relative poses of some rows as they come, and the places of the tip
-        that were asked for; `piece`: where such pieces come from, when a motion before is continued.
+        that were asked for; `piece`: where such pieces come from, when a motion before is continued; `keep`: whether
+        poses and twists of all segments are kept in the result as well, or those of no row.
         """
         parts, T, count = [], self.arm.rest if start is None else start, len(self.times)
         for begin in range(0, count, CHUNK):
             T, rows = piece(lambda T=T, begin=begin: self._ticks(law, T, begin, gain, decentralised))
-            parts.append(rows)
+            parts.append(rows if keep else rows._replace(T=rows.T[:0], twist=rows.twist[:0]))
             if on_rows is not None:
                 some = slice(0, min(CHUNK, count - begin))
                 on_rows(rows.T[some], self.positions[begin : begin + CHUNK])

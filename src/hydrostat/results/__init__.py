@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from hydrostat.results.filming import film
     from hydrostat.results.obstacle_rows import ObstacleContact, contact_fractions, obstacle_contact
     from hydrostat.results.platform_recorder import PlatformRecorder
-    from hydrostat.results.platform_rows import PlatformMotion, platform_motion
+    from hydrostat.results.platform_summary import PlatformMotion, PlatformSummary, platform_motion
     from hydrostat.results.replaying import body_tubes, replay_scene
     from hydrostat.results.scene import per_arm
     from hydrostat.results.tip_tracking import TipTracking, goal_tracking, target_tracking
@@ -55,6 +55,7 @@ __all__ = [
     "ObstacleContact",
     "PlatformMotion",
     "PlatformRecorder",
+    "PlatformSummary",
     "Recorder",
     "ShapeContact",
     "TipTracking",
@@ -115,8 +116,9 @@ _LATER = {
     "Delivery": "deliveries",
     "Digest": "digest",
     "ObstacleContact": "obstacle_rows",
-    "PlatformMotion": "platform_rows",
+    "PlatformMotion": "platform_summary",
     "PlatformRecorder": "platform_recorder",
+    "PlatformSummary": "platform_summary",
     "BallContact": "contacts",
     "ShapeContact": "contacts",
     "TipTracking": "tip_tracking",
@@ -136,7 +138,7 @@ _LATER = {
     "mode_swing": "equilibria",
     "obstacle_contact": "obstacle_rows",
     "per_arm": "scene",
-    "platform_motion": "platform_rows",
+    "platform_motion": "platform_summary",
     "replay_scene": "replaying",
     "replay_with_tendons": "configurations",
     "ball_contact": "contacts",

@@ -9,7 +9,7 @@ from hydrostat.control.platforms import Platforms
 from hydrostat.errors import DivergedError
 from hydrostat.lie import SE3
 from hydrostat.results.accuracy import rms
-from hydrostat.results.platform_rows import PlatformMotion
+from hydrostat.results.platform_summary import PlatformMotion
 from hydrostat.results.tip_tracking import TipTracking
 from hydrostat.segments import StewartSegment
 
@@ -50,10 +50,8 @@ def authors_motion(arm: Platforms, found: AuthorsRun) -> PlatformMotion:
         "leg_ratio_max": float((legs / legs[0]).max()),
         "plate_speed_max_m_s": float(np.max(ways / steps, initial=0.0)),
     }
-    # Changes of the lengths until the next row, as far as there is one.
-    rates = np.diff(legs, axis=0) / steps[..., None]
-    rates = np.concatenate([rates, rates[-1:]]) if len(rates) else np.zeros_like(legs)
-    parts = found.times, legs, rates, rings, found.positions, found.rotations, ends
+    tip, kept = found.positions[:, -1], np.arange(len(found.times))
+    parts = found.times, tip, rings[:, -1].max(-1), kept, legs, rings, found.positions, found.rotations, ends
     return PlatformMotion(arm, *parts, metrics, [])
 
 

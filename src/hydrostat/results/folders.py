@@ -10,6 +10,8 @@ from pathlib import Path
 
 _OF_RECORDER = {"trajectory.zarr", "committed.json", "committed.json.partial", "run.json"}
 """Files that a recorder and a run make before there is any result."""
+_CHECKPOINTS = "checkpoint"
+_PARTIAL = ".partial"  # at the end of a file's name until it is whole
 
 
 _RESUMED: ContextVar[Path | None] = ContextVar("resumed", default=None)
@@ -42,7 +44,7 @@ def discard_unless_recorded(folder: Path, made: list[Path]) -> bool:
     **Arguments:** `made`: folders that were made to hold it, the innermost first; what is not empty stays.
     """
     try:
-        names = {entry.name for entry in folder.iterdir()}
+        names = {entry.name for entry in folder.iterdir() if not _is_empty_checkpoint(entry)}
         if names - _OF_RECORDER or _rows(folder) > 0:
             return False
         shutil.rmtree(folder)
@@ -56,7 +58,12 @@ def discard_unless_recorded(folder: Path, made: list[Path]) -> bool:
 
 def discard_checkpoints(folder: Path) -> None:
     """Remove the checkpoints of a run that has come to its end."""
-    shutil.rmtree(folder / "checkpoint", ignore_errors=True)
+    shutil.rmtree(folder / _CHECKPOINTS, ignore_errors=True)
+
+
+def _is_empty_checkpoint(entry: Path) -> bool:
+    """Whether an entry is a folder of checkpoints in which none has become whole."""
+    return entry.name == _CHECKPOINTS and all(path.name.endswith(_PARTIAL) for path in entry.iterdir())
 
 
 def _rows(folder: Path) -> int:
@@ -103,7 +110,7 @@ def replace_file(path: Path, *content: bytes | memoryview, durable: bool = False
     wait until the bytes are on the medium; not needed to survive a killed process, whose written bytes the kernel
     keeps; needed to survive a power cut.
     """
-    temporary = path.with_name(path.name + ".partial")
+    temporary = path.with_name(path.name + _PARTIAL)
     with temporary.open("wb") as file:
         for part in content:
             file.write(part)

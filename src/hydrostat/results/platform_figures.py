@@ -7,7 +7,7 @@ import numpy as np
 
 from hydrostat.control.paths import Curve
 from hydrostat.results import figures, panels
-from hydrostat.results.platform_rows import PlatformMotion
+from hydrostat.results.platform_summary import PlatformMotion
 from hydrostat.viewer import Line, Tube, write_replay
 
 PATH_COLOR = "#c8553d"
@@ -19,7 +19,7 @@ _SNAPSHOTS = 7
 
 
 def rims(motion: PlatformMotion, row: int) -> np.ndarray:
-    """The rims of the plates in the world at a row (n + 1, corners, 3) [m]."""
+    """The rims of the plates in the world at a row of those that are kept (n + 1, corners, 3) [m]."""
     turn = np.linspace(0.0, 2.0 * np.pi, _CORNERS)
     circle = np.stack([np.cos(turn), np.sin(turn), np.zeros_like(turn)], -1)
     turned = circle @ np.swapaxes(motion.rotations[row], -1, -2)
@@ -27,12 +27,12 @@ def rims(motion: PlatformMotion, row: int) -> np.ndarray:
 
 
 def legs(motion: PlatformMotion, row: int) -> np.ndarray:
-    """The legs in the world at a row, from end to end (6 n, 2, 3) [m]."""
+    """The legs in the world at a row of those that are kept, from end to end (6 n, 2, 3) [m]."""
     return np.moveaxis(motion.joints[row], 1, 2).reshape(-1, 2, 3)
 
 
 def draw_platforms(axes, motion: PlatformMotion, row: int = -1, alpha: float = 1.0) -> None:
-    """Draw an arm in space at one row: its plates as discs, and its legs [m]."""
+    """Draw an arm in space at one of the rows that are kept: its plates as discs, and its legs [m]."""
     from matplotlib.colors import to_rgba
     from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 
@@ -83,7 +83,7 @@ def draw_tip_tracking(
     figure, grid = panels.new_panels(title, 2, 2, (12.5, 7.5), width_ratios=[1.25, 1])
     space = figure.add_subplot(grid[:, 0], projection="3d")
     points = curve(np.linspace(0.0, 1.0, 400))
-    rows = np.linspace(0, len(motion.times) - 1, _SNAPSHOTS).round().astype(int)
+    rows = np.linspace(0, len(motion.kept) - 1, _SNAPSHOTS).round().astype(int)
     for row in rows:
         draw_platforms(space, motion, row, 1.0 if row in (rows[0], rows[-1]) else 0.15)
     if len(obstacle):
@@ -108,12 +108,13 @@ def replay_platforms(path: Path, motion: PlatformMotion, title: str, curve: Curv
 
     **Arguments:** `curve`: the path that the tip is to follow; `obstacle`: centre x, y, z and radius of a ball [m].
     """
-    kept = slice(None, None, max(1, -(-len(motion.times) // _FRAMES)))
-    tubes = [Tube("arm", motion.positions[kept], motion.rotations[kept], motion.radii[kept])]
-    lines = [Line("path of the tip", motion.tip[kept], color=(120, 120, 120), width=0.006)]
+    shown = slice(None, None, max(1, -(-len(motion.kept) // _FRAMES)))
+    rows = motion.kept[shown]
+    tubes = [Tube("arm", motion.positions[shown], motion.rotations[shown], motion.radii[shown])]
+    lines = [Line("path of the tip", motion.tip[rows], color=(120, 120, 120), width=0.006)]
     if curve is not None:
         lines.append(Line("path", curve(np.linspace(0.0, 1.0, 300)), color=(200, 85, 61), width=0.01))
     if len(obstacle):
         *centre, radius = obstacle
         tubes.append(Tube.ball("obstacle", np.broadcast_to(centre, (len(tubes[0].positions), 3)), radius))
-    write_replay(path, motion.times[kept], tubes, lines, title=title)
+    write_replay(path, motion.times[rows], tubes, lines, title=title)

@@ -10,6 +10,7 @@ import numpy as np
 from hydrostat.control.platforms import Platforms
 from hydrostat.lie import SE3
 from hydrostat.results.platform_rows import diverged, first_diverged, platform_rows
+from hydrostat.results.platform_summary import PlatformSummary
 from hydrostat.results.recording import Recorder
 from hydrostat.results.variables import Variable
 
@@ -19,10 +20,12 @@ class PlatformRecorder:
     last row, whose leg rates are the change of lengths until the next one.
 
         with PlatformRecorder(folder, arm, ticks, dt) as recorder:
-            goals.follow(law, gain, on_rows=recorder.append)
+            goals.follow(law, gain, on_rows=recorder.append, keep=False)
+        motion = recorder.summary.motion()
 
     **Arguments:** `folder`: the result folder; `total`: largest number of rows; `dt`: of a tick [s]; `segments`: how
-    many, as the arm has when not given; `attributes`: as those of `Recorder`.
+    many, as the arm has when not given; `limited`: whether the limits of the legs are in force; `attributes`: as those
+    of `Recorder`.
     """
 
     def __init__(
@@ -33,9 +36,12 @@ class PlatformRecorder:
         dt: float,
         *,
         segments: int | None = None,
+        limited: bool = True,
         attributes: dict[str, Any] | None = None,
     ):
-        self._arm, self._dt = arm, dt
+        self._dt = dt
+        self.summary = PlatformSummary(arm, dt, limited=limited)
+        """The motion that was given to `append`, summed up."""
         self._last: dict[str, np.ndarray] | None = None
         self._rate: np.ndarray | None = None
         count = arm.count if segments is None else segments
@@ -55,7 +61,7 @@ class PlatformRecorder:
         bad = first_diverged(T)
         count = len(goal) if bad is None else bad[0]
         if count:
-            found = platform_rows(self._arm, T[:count])
+            found = self.summary.append(T[:count])
             self.append_plates(found.plates.position, found.plates.rotation, found.legs, found.rings, goal[:count])
         if bad is not None:
             self._finish()

@@ -1,6 +1,5 @@
-"""Motions of chains of platforms: lengths and rates of legs, rings, volume, and what is wrong with poses."""
+"""Poses of chains of platforms, row by row: lengths and rates of legs, rings, volume, and what is wrong with them."""
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax
@@ -14,45 +13,8 @@ from hydrostat.errors import DivergedError
 from hydrostat.lie import SE3, so3
 from hydrostat.segments import StewartSegment
 from hydrostat.segments.stewart import faults
-from hydrostat.surroundings.crossings import crossings
 
 _PIECE = 100  # rows that are computed together: numbers of rows are filled up to multiples of it
-_CHECKED = 100  # moments at which an arm is checked for crossings of itself, at most
-
-
-@dataclass(frozen=True)
-class PlatformMotion:
-    """A chain of platforms in motion, row by row; `platform_motion` makes it."""
-
-    arm: Platforms
-    times: np.ndarray
-    """[s]"""
-    legs: np.ndarray
-    """Lengths of the legs (rows, n, 6) [m]."""
-    rates: np.ndarray
-    """Rates of the legs (rows, n, 6) [m/s]."""
-    rings: np.ndarray
-    """Radii of the lower and the upper rings (rows, n, 2) [m]."""
-    positions: np.ndarray
-    """Positions of the plates in the world (rows, n + 1, 3) [m]."""
-    rotations: np.ndarray
-    """Rotations of the plates in the world (rows, n + 1, 3, 3)."""
-    joints: np.ndarray
-    """Lower and upper ends of the legs in the world (rows, n, 2, 6, 3) [m]."""
-    metrics: dict[str, Any]
-    """Volume error, rotation of segments, strokes and rates that were used, conditioning and faults."""
-    notes: list[str]
-    """Sentences about faults: folded and singular poses, crossings, strokes that were left."""
-
-    @property
-    def tip(self) -> np.ndarray:
-        """The tip in the world (rows, 3) [m]."""
-        return self.positions[:, -1]
-
-    @property
-    def radii(self) -> np.ndarray:
-        """Radii of the plates (rows, n + 1) [m]."""
-        return np.concatenate([self.rings[:, :1, 0], self.rings[:, :, 1]], 1)
 
 
 class PlatformRows(NamedTuple):
@@ -126,94 +88,3 @@ def _rows(segments: StewartSegment, base: SE3, T: SE3, twist):
     joints = plates.position[:, :-1, None, None] + jnp.einsum("tnij,tnelj->tneli", plates.rotation[:, :-1], both)
     rates, wrong = leg_rates(segments, T, twist), faults(segments, T)
     return segments.leg_lengths(T), rates, rings, volume, angle, plates, joints, wrong
-
-
-def platform_motion(
-    arm: Platforms, T: SE3, twist, times: np.ndarray, *, limited: bool = True, dt: float | None = None
-) -> PlatformMotion:
-    """The motion of a chain of platforms from the relative poses and twists of its plates.
-
-    **Arguments:** `T`: relative poses (rows, n); `twist`: relative twists (rows, n, 6); `times` [s]; `limited`: whether
-    the limits of the legs were in force; `dt`: of rows that are ticks [s]: rates of legs are then the changes of their
-    lengths within each tick.
-    """
-    found = first_diverged(T, twist)
-    if found is not None:
-        raise diverged(times[found[0]], found[1])
-    count = len(times)
-    legs, rates, rings, volume, angle, plates, joints, found = platform_rows(arm, T, twist)
-    positions, rotations = np.asarray(plates.position), np.asarray(plates.rotation)
-    if dt is not None and count > 1:
-        rates[:-1] = np.diff(legs, axis=0) / dt
-        rates[-1] = rates[-2]
-    rest = np.asarray(arm.segments.leg_lengths(arm.rest))
-    crossing = _first_crossing(plates, rings, times)
-    metrics = {
-        "volume_error_max": float(np.max(np.abs(volume))),
-        "segment_rotation_max_deg": float(np.rad2deg(np.max(angle))),
-        "leg_ratio_min": float((legs / rest).min()),
-        "leg_ratio_max": float((legs / rest).max()),
-        "stroke_used_max_m": float(np.max(np.abs(legs - rest))),
-        "rate_used_max_m_s": float(np.max(np.abs(rates))),
-        "plate_speed_max_m_s": _fastest_plate(positions, times),
-        "conditioning_min": float(np.min(found.conditioning)),
-        "folded_segments": int(found.folded.any(0).sum()),
-        "crosses_itself": crossing is not None,
-    }
-    notes = [*_fault_notes(found, times), *_crossing_notes(crossing), *_stroke_notes(arm, legs, limited)]
-    return PlatformMotion(arm, times, legs, rates, rings, positions, rotations, joints, metrics, notes)
-
-
-def _fastest_plate(positions: np.ndarray, times: np.ndarray) -> float:
-    """The fastest that the centre of a plate really moved in the world from row to row [m/s]."""
-    ways = np.linalg.norm(np.diff(positions, axis=0), axis=-1).max(-1, initial=0.0)
-    return float(np.max(ways / np.diff(times), initial=0.0))
-
-
-def _fault_notes(found, times: np.ndarray) -> list[str]:
-    """Which segments fold or become singular, and when first."""
-    kinds = ((found.folded, "folded through the plate below"), (found.singular, "in a pose that its legs cannot hold"))
-    return [
-        f"segment {_numbers(bad.any(0))} {words}, first at {times[int(np.argmax(bad.any(-1)))]:.3f} s"
-        for bad, words in kinds
-        if bad.any()
-    ]
-
-
-def _crossing_notes(crossing: tuple[float, int, int] | None) -> list[str]:
-    """When the arm first passes through itself."""
-    if crossing is None:
-        return []
-    time, first, second = crossing
-    return [f"the arm passes through itself at {time:.3f} s: segments {first} and {second}"]
-
-
-def _stroke_notes(arm: Platforms, legs: np.ndarray, limited: bool) -> list[str]:
-    """Which segments have legs that are shorter or longer than they can be."""
-    shortest, longest = np.asarray(arm.legs.shortest), np.asarray(arm.legs.longest)
-    beyond = (legs < shortest - 1e-9).any((0, 2)) | (legs > longest + 1e-9).any((0, 2))
-    reason = "" if limited else ": this controller knows no limits"
-    return [f"legs of segment {_numbers(beyond)} leave their stroke{reason}"] if beyond.any() else []
-
-
-def _numbers(chosen) -> str:
-    """The numbers of the chosen segments, counted from 1."""
-    return ", ".join(str(i + 1) for i in np.flatnonzero(chosen))
-
-
-def _first_crossing(plates: SE3, rings: np.ndarray, times: np.ndarray) -> tuple[float, int, int] | None:
-    """The time at which the arm first passes through itself, and two of its segments that cross there."""
-    rows = np.unique(np.linspace(0, len(times) - 1, _CHECKED).round().astype(int))
-    radii = np.concatenate([rings[rows, :1, 0], rings[rows, :, 1]], 1)
-    some = jax.tree.map(lambda y: jnp.asarray(y[rows]), plates)
-    found = np.asarray(_all_crossings(some, jnp.asarray(radii)))
-    if not found.any():
-        return None
-    row = int(np.argmax(found.any((1, 2))))
-    first, second = np.argwhere(found[row])[0]
-    return float(times[rows[row]]), max(int(first), 1), int(second)
-
-
-@quick_jit
-def _all_crossings(plates: SE3, radii):
-    return jax.lax.map(lambda each: crossings(*each), (plates, radii))

@@ -4,14 +4,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.spatial import KDTree
 
 from hydrostat.control.paths import Curve, distances_to
-from hydrostat.control.resolved_rate import Law, Obstacle, clearances
+from hydrostat.control.resolved_rate import Law, Obstacle
 from hydrostat.control.target_switching import TargetRun, TargetTracker
 from hydrostat.control.tip_goals import TipGoals
 from hydrostat.control.tracking import Tracked
 from hydrostat.results.accuracy import rms
-from hydrostat.results.platform_rows import PlatformMotion, platform_motion
+from hydrostat.results.platform_summary import PlatformMotion
 
 _MARKS = 20  # goals along a path that are drawn as dots
 _FALLS_BEHIND = 1e-3  # error of the tip that is reported, over the length of the arm
@@ -35,9 +36,8 @@ class TipTracking:
     """Sentences about targets that were not reached, tips that fall behind, and faults of the motion."""
 
 
-def target_tracking(tracker: TargetTracker, found: TargetRun, curve: Curve) -> TipTracking:
+def target_tracking(tracker: TargetTracker, found: TargetRun, motion: PlatformMotion, curve: Curve) -> TipTracking:
     """The errors of a tracker that heads for one target of a path after another."""
-    motion = platform_motion(tracker.arm, found.T, found.twist, found.times, limited=False, dt=tracker.dt)
     ticks, count = found.arrivals, len(found.times)
     number = len(ticks)
     reached, errors = tracker.targets[:number], distances_to(curve, motion.tip)
@@ -54,17 +54,24 @@ def target_tracking(tracker: TargetTracker, found: TargetRun, curve: Curve) -> T
 
 
 def goal_tracking(
-    goals: TipGoals, law: Law, rows: Tracked, curve: Curve, targets: np.ndarray, radius: float
+    goals: TipGoals,
+    law: Law,
+    rows: Tracked,
+    motion: PlatformMotion,
+    curve: Curve,
+    targets: np.ndarray,
+    radius: float,
+    clear: np.ndarray | None = None,
 ) -> TipTracking:
     """The errors of an arm that follows goals along a path within the limits of its legs.
 
-    **Arguments:** `targets` (m, 3), `radius`: places of the path, and how near the tip must come to reach one [m].
+    **Arguments:** `targets` (m, 3), `radius`: places of the path, and how near the tip must come to reach one [m];
+    `clear`: of a law with an obstacle, the distance of the arm from it in all rows [m].
     """
     arm, begun = goals.arm, goals.first
-    motion = platform_motion(arm, rows.T, rows.twist, goals.times, dt=goals.dt)
     errors = goals.errors(rows.T_world_tip)
     on_path, tip = errors[begun:], motion.tip[begun:]
-    nearest = np.min([np.linalg.norm(targets - place, axis=-1) for place in tip], 0)
+    nearest = KDTree(tip).query(targets)[0]
     metrics = {
         "tracking_rmse_percent": goals.rmse_percent(rows.T_world_tip),
         "tracking_max_mm": 1e3 * float(on_path.max()),
@@ -77,8 +84,7 @@ def goal_tracking(
     notes, held_up = [], np.zeros(len(goals.times), bool)
     if law.orient:
         metrics["orientation_rmse_deg"] = float(np.rad2deg(rms(goals.rotation_errors(rows.T_world_tip)[begun:])))
-    if law.obstacle is not None:
-        clear = np.asarray(clearances(law, rows.T))
+    if law.obstacle is not None and clear is not None:
         metrics["obstacle_clearance_min_m"] = float(np.min(clear))
         notes += _obstacle_notes(goals, law.obstacle, motion, clear)
         held_up = clear < float(law.obstacle.margin) + _TOUCHES
@@ -103,7 +109,7 @@ def _obstacle_notes(goals: TipGoals, obstacle: Obstacle, motion: PlatformMotion,
     notes, margin = [], float(obstacle.margin)
     away = np.linalg.norm(goals.positions - np.asarray(obstacle.centre), axis=-1) - float(obstacle.radius)
     # The tip's own plate has to fit as well.
-    inside = away < motion.rings[:, -1].max(-1) + margin
+    inside = away < motion.tip_radius + margin
     if inside.any():
         first, last = goals.times[np.flatnonzero(inside)[[0, -1]]]
         where = "inside the obstacle" if away.min() < 0.0 else "within the margin of the obstacle"

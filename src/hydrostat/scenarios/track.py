@@ -10,13 +10,7 @@ import numpy as np
 
 from hydrostat import control
 from hydrostat.errors import DivergedError, InputError
-from hydrostat.results import (
-    accuracy,
-    goal_tracking,
-    panels,
-    platform_figures,
-    target_tracking,
-)
+from hydrostat.results import accuracy, goal_tracking, panels, platform_figures, target_tracking
 from hydrostat.robots import build_robot
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.recorded_tracking import pieces, recorded
@@ -67,10 +61,11 @@ def _by_switching(run: Run, name: str, arm: control.Platforms, curve: control.Cu
     tracker = control.TargetTracker(arm, targets, **options)
     with run.compiling("compiling the controller"):
         tracker.compile()
-    with recorded(run, name, arm, round(settings.seconds_max / tracker.dt) + 1, tracker.dt) as recorder:
+    ticks = round(settings.seconds_max / tracker.dt) + 1
+    with recorded(run, name, arm, ticks, tracker.dt, limited=False) as recorder:
         show = lambda done: run.progress("tracking", done)  # noqa: E731
-        found = tracker.run(settings.seconds_max, show, recorder.append, piece=pieces(dt=tracker.dt))
-    return target_tracking(tracker, found, curve), tracker.milliseconds_per_tick()
+        found = tracker.run(settings.seconds_max, show, recorder.append, piece=pieces(dt=tracker.dt), keep=False)
+    return target_tracking(tracker, found, recorder.summary.motion(), curve), tracker.milliseconds_per_tick()
 
 
 def _continuously(run: Run, name: str, arm: control.Platforms, curve: control.Curve, targets: np.ndarray) -> tuple:
@@ -90,12 +85,19 @@ def _continuously(run: Run, name: str, arm: control.Platforms, curve: control.Cu
     goals = control.plan_tip_goals(arm, curve, *seconds, dt, settings.orientation)
     with run.compiling("compiling the controller"):
         goals.compile(law, gain, by_agents)
-    begun = time.perf_counter()
+    begun, distances = time.perf_counter(), []
     with recorded(run, name, arm, len(goals.times), dt) as recorder:
+
+        def record(T, goal) -> None:
+            recorder.append(T, goal)
+            if law.obstacle is not None:
+                distances.append(np.asarray(control.clearances(law, T)))
+
         show = lambda done: run.progress("tracking", done)  # noqa: E731
-        rows = goals.follow(law, gain, by_agents, show, on_rows=recorder.append, piece=pieces(dt=dt))
+        rows = goals.follow(law, gain, by_agents, show, on_rows=record, piece=pieces(dt=dt), keep=by_agents)
     cost_ms = 1e3 * (time.perf_counter() - begun) / len(goals.times)
-    tracked = goal_tracking(goals, law, rows, curve, targets, settings.gamma_m)
+    clear = np.concatenate(distances) if distances else None
+    tracked = goal_tracking(goals, law, rows, recorder.summary.motion(), curve, targets, settings.gamma_m, clear)
     limits = run.robot.legs
     assert limits is not None
     fastest = {"rate_limit_m_s": limits.max_rate, "plate_speed_limit_m_s": settings.plate_speed}

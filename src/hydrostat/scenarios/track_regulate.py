@@ -8,7 +8,7 @@ import numpy as np
 from hydrostat import control
 from hydrostat.errors import InputError
 from hydrostat.lie import SE3, so3
-from hydrostat.results import accuracy, panels, platform_figures, platform_motion
+from hydrostat.results import accuracy, panels, platform_figures
 from hydrostat.robots import build_robot
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.recorded_tracking import pieces, recorded
@@ -31,12 +31,12 @@ def regulate(run: Run) -> Outcome:
     goals = control.hold_goal(arm, target, settings.seconds, dt)
     with run.compiling("compiling the controller"):
         goals.compile(law, settings.gain)
-    with recorded(run, _NAME, arm, len(goals.times), dt) as recorder:
-        rows = goals.follow(law, settings.gain, start=start, on_rows=recorder.append, piece=pieces(dt=dt))
-    motion = platform_motion(arm, rows.T, rows.twist, goals.times, limited=not by_paper, dt=dt)
+    with recorded(run, _NAME, arm, len(goals.times), dt, limited=not by_paper) as recorder:
+        rows = goals.follow(law, settings.gain, start=start, on_rows=recorder.append, piece=pieces(dt=dt), keep=False)
+    motion = recorder.summary.motion()
     errors = np.linalg.norm(motion.tip - target, axis=-1)
     ideal = errors[0] * np.exp(-settings.gain * goals.times)
-    metrics = {**_errors(goals, motion.tip, errors, np.asarray(motion.rotations[:, -1]), ideal), **motion.metrics}
+    metrics = {**_errors(goals, motion.tip, errors, np.asarray(rows.T_world_tip.rotation), ideal), **motion.metrics}
     title = f"{_NAME}: {run.robot.name}, {settings.controller} controller, gain {settings.gain:g} 1/s"
     line = lambda t: motion.tip[0] + np.asarray(t)[:, None] * (target - motion.tip[0])  # noqa: E731
 

@@ -6,7 +6,15 @@ import numpy as np
 
 from hydrostat.control import PAPER_PATHS, Curve, Platforms, TargetTracker
 from hydrostat.errors import InputError
-from hydrostat.results import TipTracking, accuracy, figures, panels, platform_figures, target_tracking
+from hydrostat.results import (
+    PlatformSummary,
+    TipTracking,
+    accuracy,
+    figures,
+    panels,
+    platform_figures,
+    target_tracking,
+)
 from hydrostat.robots import alterations, build_robot
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.recorded_tracking import pieces
@@ -42,10 +50,13 @@ def study(run: Run) -> Outcome:
         tracker = TargetTracker(Platforms.of(robot), targets, **options)
         with run.compiling(f"compiling {count} segments"):
             tracker.compile()
+        summary = PlatformSummary(tracker.arm, tracker.dt, limited=False)
         with run.timed():
             show = lambda done, count=count: run.progress(f"{count} segments", done)  # noqa: E731
-            found = tracker.run(settings.seconds_max, show, piece=pieces(segments=count))
-        tracked[count], costs[count] = target_tracking(tracker, found, curve), tracker.milliseconds_per_tick()
+            sum_up = lambda T, _, summary=summary: summary.append(T)  # noqa: E731
+            found = tracker.run(settings.seconds_max, show, sum_up, piece=pieces(segments=count), keep=False)
+        tracked[count] = target_tracking(tracker, found, summary.motion(), curve)
+        costs[count] = tracker.milliseconds_per_tick()
     steps = [costs[count] for count in TIMED_SEGMENTS]
     exponent = accuracy.convergence_order(TIMED_SEGMENTS, steps)
     metrics = {

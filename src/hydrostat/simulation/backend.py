@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from time import perf_counter
 from typing import Any
 
 import equinox as eqx
@@ -19,6 +20,8 @@ BACKENDS = ("auto", "native", "xla")
 _LOG = logging.getLogger("hydrostat")
 _COMPILED: dict[Any, Any] = {}
 _MOST_COMPILED = 32
+_LONGEST = 0.5  # s, after which the rows that are made are handed out
+_PORTION = 0.2  # s that rows should take until the clock is read again
 _REFUSED: dict[Any, str] = {}
 """The reasons why there is no machine code, by what it would be of."""
 
@@ -151,6 +154,23 @@ class NativeRows:
         self._structure = jax.tree.structure(like)
         self._parameters, self._memory = self._step.parameters.new(), self._step.argument.new()
         self._frame = self._step.frame()
+        self._seconds_a_step = np.inf  # not known before the first one
+
+    def in_time(self, carry: Carry, rows: int, every: int, dt: float) -> tuple[Carry, Row]:
+        """The carry after as many of some rows as half a second allows, and these rows: at least one.
+
+        The last of them is the first with a step that could not be made, or one soon after it.
+        """
+        parts, begin, left = [], perf_counter(), rows
+        while left and (not parts or perf_counter() - begin < _LONGEST):
+            most = max(1, int(min(_PORTION / (self._seconds_a_step * every), left)))
+            started = perf_counter()
+            carry, found = self(carry, most, every, dt)
+            self._seconds_a_step = (perf_counter() - started) / (most * every)
+            parts, left = [*parts, found], left - most
+            if not np.all(found.good):
+                break
+        return carry, parts[0] if len(parts) == 1 else jax.tree.map(_joined, *parts)
 
     def __call__(self, carry: Carry, rows: int, every: int, dt: float) -> tuple[Carry, Row]:
         """The carry after `rows` rows of `every` steps, and the rows."""
@@ -164,6 +184,11 @@ class NativeRows:
         rows_found = row_of(eqx.combine(jax.tree.unflatten(self._structure, arrays), self._rest))
         # Copies, so that what is not kept of a row takes no memory.
         return after, jax.tree.map(lambda y: y.copy() if isinstance(y, np.ndarray) else y, rows_found)
+
+
+def _joined(*parts):
+    """The parts of an array one after the other; of what is no array, and the same in all rows, the first."""
+    return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else parts[0]
 
 
 def _step_of(static, rest: Carry) -> Callable:

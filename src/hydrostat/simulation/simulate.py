@@ -34,6 +34,8 @@ from hydrostat.system import Control, State, System
 _CHUNK_ROWS, _CHUNK_STEPS = 400, 800
 _MOST_STEPS = 10**9
 _ADVICE_HALVINGS = 12
+_ADVICE_STEPS = 16  # steps that are made together when a smaller step is looked for
+_ADVICE_WORK = 6e6  # segments times iterations of the stepper in which it is looked for: some seconds
 
 
 def simulate(
@@ -186,7 +188,8 @@ class Run:
         while done < rows:
             count = min(size, rows - done)
             before = None if checkpoint is None else checkpoint.read(carry, first)
-            after, found = self._piece(carry, size) if before is None else before
+            after, found = self._piece(carry, size, in_time=True) if before is None else before
+            count = min(count, len(found.good))
             good = np.asarray(found.good)[:count]
             kept = count if good.all() else int(np.argmin(good))
             if kept:
@@ -211,13 +214,14 @@ class Run:
     def _trajectory(self, rows: Row) -> Trajectory:
         return Trajectory(self.system, rows.state, rows.control, rows.memory, rows.good, rows.iterations)
 
-    def _piece(self, carry: Carry, rows: int, dt=None, every=None) -> tuple[Carry, Row]:
-        """The carry after `count` rows, and the rows."""
+    def _piece(self, carry: Carry, rows: int, dt=None, every=None, in_time: bool = False) -> tuple[Carry, Row]:
+        """The carry after some rows, and the rows; where steps are slow, as many as half a second allows if asked."""
         if self.backend != "xla" and self._native is None:
             self._native = native_rows(self.backend, self.loop, carry, self.dt)
             self.backend = "xla" if self._native is None else self.backend
         if self._native is not None:
-            return self._native(carry, rows, self.every if every is None else every, self.dt if dt is None else dt)
+            rows_by = self._native.in_time if in_time else self._native
+            return rows_by(carry, rows, self.every if every is None else every, self.dt if dt is None else dt)
         dt = jnp.asarray(self.dt if dt is None else dt)
         every = jnp.asarray(self.every if every is None else every)
         arguments = (self.loop, carry, dt, rows, every)
@@ -280,15 +284,23 @@ class Run:
         for _ in range(kept):
             carry, _ = self._piece(carry, 1)
         time = float(carry.state.time)
-        advice = "no smaller step was found that goes on: the state itself may be out of bounds"
-        for halving in range(1, _ADVICE_HALVINGS + 1):
-            dt, every = self.dt * 0.5**halving, self.every * 2**halving
-            begin = carry._replace(start=carry.state.time, steps=jnp.zeros_like(carry.steps))
-            _, row = self._piece(begin, 1, dt=dt, every=every)
-            if bool(row.good[0]):
-                advice = f"the largest step that goes on from there is about {dt:.3g} s"
-                break
+        advice = self._advice(carry._replace(start=carry.state.time, steps=jnp.zeros_like(carry.steps)))
         return DivergedError(f"the simulation diverged after {time:.6g} s at dt = {self.dt:g} s, in {where}; {advice}")
+
+    def _advice(self, begin: Carry) -> str:
+        """The words about a step that goes on from a state for as long as a row takes: the largest that is found."""
+        spent, most = 0, _ADVICE_WORK / sum(len(arm.arm.segments.scale) for arm in self.system.robot.each)
+        for halving in range(1, _ADVICE_HALVINGS + 1):
+            dt, left, carry, good = self.dt * 0.5**halving, self.every * 2**halving, begin, True
+            while left and good and spent < most:
+                steps = min(left, _ADVICE_STEPS)
+                carry, row = self._piece(carry, 1, dt=dt, every=steps)
+                good, left, spent = bool(row.good[0]), left - steps, spent + int(row.iterations[0])
+            if good and not left:
+                return f"the largest step that goes on from there is about {dt:.3g} s"
+            if good:
+                return f"no step larger than {dt:.3g} s goes on from there, and none that does was found in time"
+        return "no smaller step was found that goes on: the state itself may be out of bounds"
 
 
 def _piece_rows(rows: int, every: int) -> int:
