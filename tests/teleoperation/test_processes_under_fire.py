@@ -11,7 +11,7 @@ from test_endpoint import HERE, OTHER, TOKEN, bombard, overheard
 from hydrostat.teleoperation import Endpoint, Episode, SideSettings, start_side
 from hydrostat.teleoperation.messages import Command, packed_points
 
-SECONDS = 240.0  # of a session, which a loaded machine may need for all packets
+SECONDS = 120.0  # of a session, which a loaded machine may need for all packets
 COUNT = 100_000
 
 
