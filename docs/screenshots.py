@@ -11,6 +11,8 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
+
 FOLDER = Path(__file__).parent / "assets"
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = [
@@ -29,7 +31,7 @@ LIVE = {
 
 
 TELEOP = "view-teleop"
-"""The page of teleoperation: the squid's palpation arm over a poor link, pressed on an obstacle that moves its ghost."""
+"""The page of teleoperation: the squid's palpation arm over a poor link, its ghost late."""
 
 
 @contextmanager
@@ -64,15 +66,15 @@ def take_teleop() -> None:
     """The tip is moved into the obstacle and aside, and the robot comes after it, late."""
     from hydrostat.teleoperation import Driving, LinkConditions
 
-    with Driving("squid", LinkConditions(delay=0.5, jitter=0.1, loss=0.1, bandwidth=20e3), page_port=0) as driving:
+    with Driving("squid", LinkConditions(delay=1.5, jitter=0.1, loss=0.1, bandwidth=20e3), page_port=0) as driving:
         begin, taken = time.monotonic(), threading.Event()
 
         def work() -> None:
             with opened(driving.page.port) as view:
-                driving.device.move_to(driving.device.start + [0.0, 0.05, -0.09])
+                driving.device.move_to(driving.device.start + np.array([0.05, 0.1, 0.06]))
                 time.sleep(8.0)
                 # The hand goes on, and the robot has not heard of it.
-                driving.device.move_to(driving.device.start + [-0.02, -0.06, -0.09])
+                driving.device.move_to(driving.device.start + np.array([-0.02, -0.06, -0.07]))
                 time.sleep(1.0)
                 view.screenshot(path=str(FOLDER / f"{TELEOP}.png"))
             taken.set()

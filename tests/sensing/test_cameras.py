@@ -45,11 +45,11 @@ def test_triangulation_is_exact_without_noise_and_has_the_analytic_error_with_it
 
 def test_balls_are_exact_without_noise_and_err_as_their_outlines_do():
     centre, radius = ahead([0.06, -0.04, 0.8]), 0.05
-    (found,) = StereoHead(Camera(), baseline=0.1).look(0.0, POSE, [(centre, radius)])
+    (found,) = StereoHead(Camera(), baseline=0.1).observe(0.0, POSE, [(centre, radius)])
     np.testing.assert_allclose(found.centre, centre, atol=1e-10)
     assert found.radius == pytest.approx(radius, abs=1e-10)
     head = StereoHead(Camera(noise=0.5), baseline=0.1, seed=4)
-    seen = [head.look(float(t), POSE, [(centre, radius)])[0] for t in range(600)]
+    seen = [head.observe(float(t), POSE, [(centre, radius)])[0] for t in range(600)]
     depth = np.array([(one.centre - centre) @ TURN[:, 2] for one in seen])
     # The centre of a circle from m points of its outline has the noise s sqrt(2 / m); 48 points are measured.
     assert depth.std() == pytest.approx(head.depth_noise(0.8) * np.sqrt(2.0 / 48), rel=4.0 / np.sqrt(1200) + 0.05)
@@ -60,9 +60,9 @@ def test_balls_are_exact_without_noise_and_err_as_their_outlines_do():
 def test_pictures_come_at_the_rate_and_what_is_not_all_in_both_is_not_seen():
     head = StereoHead(Camera(rate=10.0), baseline=0.1)
     ball = (ahead([0.0, 0.0, 0.6]), 0.05)
-    assert [len(head.look(0.01 * i, POSE, [ball])) for i in range(12)] == [1] + 9 * [0] + [1, 0]
+    assert [len(head.observe(0.01 * i, POSE, [ball])) for i in range(12)] == [1] + 9 * [0] + [1, 0]
     for place in ([0.0, 0.0, -0.6], [0.6, 0.0, 0.6], [0.0, 0.0, 0.04]):
-        assert head.look(np.inf, POSE, [(ahead(place), 0.05)]) == []
+        assert head.observe(np.inf, POSE, [(ahead(place), 0.05)]) == []
         head._next = -np.inf
 
 

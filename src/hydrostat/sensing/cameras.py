@@ -101,7 +101,7 @@ class StereoHead:
     """Two equal cameras side by side, which estimate obstacles as balls.
 
     head = StereoHead(Camera(noise=0.5, rate=5.0), baseline=0.1)
-    head.look(0.0, pose, [((0.6, 0.0, 0.0), 0.05)])
+    head.observe(0.0, pose, [((0.6, 0.0, 0.0), 0.05)])
     """
 
     def __init__(self, camera: Camera, baseline: float, seed: int = 0):
@@ -133,7 +133,7 @@ class StereoHead:
         R, p = np.asarray(T_world_head.rotation), np.asarray(T_world_head.position)
         return own @ R.T + p
 
-    def look(self, now: float, T_world_head: SE3, balls) -> list[BallEstimate]:
+    def observe(self, now: float, T_world_head: SE3, balls) -> list[BallEstimate]:
         """The balls that both cameras see at a time [s]; none before the next picture is due.
 
         **Arguments:** `balls`: centre (3,) [m] and radius [m] of each ball that is there.

@@ -80,7 +80,7 @@ class Onlookers:
         if "light" in self.each:
             self._handle = server.scene.add_light_spot(
                 "/lamp of the light arm", color=(255, 236, 190), angle=self.lamp.half_angle, penumbra=0.4, decay=1.0,
-                intensity=14.0,
+                intensity=4.0,
             )  # fmt: skip
             self._shine()
         self.panel: Any = None

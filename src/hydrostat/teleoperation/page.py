@@ -81,14 +81,14 @@ class TeleopPage:
     def _add_panels(self) -> None:
         """The camera arm, the link's health and the contact."""
         if self.onlookers.each:
-            self.look = self.server.gui.add_button("Look at the tip", hint="camera arm and light arm point at it")
-            self.look.on_click(lambda _: self._look())
+            self.aim = self.server.gui.add_button("Look at the tip", hint="camera arm and light arm point at it")
+            self.aim.on_click(lambda _: self._aim())
         with self.server.gui.add_folder("Link"):
             self.link = self.server.gui.add_markdown("no link yet")
         with self.server.gui.add_folder("Contact"):
             self.contact = self.server.gui.add_markdown("")
 
-    def _look(self) -> None:
+    def _aim(self) -> None:
         """Let camera and light point at the tip of the local model."""
         with self._lock:
             self.onlookers.look_at(self.side.model.view.tip)

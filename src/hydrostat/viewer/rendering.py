@@ -61,7 +61,7 @@ class Renderer:
         """Take the next pictures from another camera."""
         self.view = view
         back = (view.camera - view.look_at) / np.linalg.norm(view.camera - view.look_at)
-        # A camera that looks straight up or down has the world's x to its right.
+        # A camera that points straight up or down has the world's x to its right.
         right = np.cross([0.0, 0.0, 1.0], back) if abs(back[2]) < 0.999 else np.array([1.0, 0.0, 0.0])
         right /= np.linalg.norm(right)
         self._axes = np.stack([right, np.cross(back, right), back])

@@ -23,6 +23,7 @@ VEHICLE_SCENARIOS = (
         check_robot=check_squid_vehicle,
         limbed=True,
         function="hydrostat.scenarios.squid_swim:swim",
+        live=1,
         check_settings=check_swum_waypoints,
         keys=(
             Key("waypoints_m", (3.0, 0.0, 0.0, 3.0, 3.0, -0.5, 0.0, 3.0, -0.5, -1.0, 3.0, 0.0), "m",
@@ -42,6 +43,7 @@ VEHICLE_SCENARIOS = (
         check_robot=check_squid_vehicle,
         limbed=True,
         function="hydrostat.scenarios.squid_station:station",
+        live=1,
         keys=(
             Key("pull_n", 5.0, "N", "force at the grasper's tip", least=0.0, most=50.0),
             Key("pull_deg", 0.0, "deg", "where it pulls, from the world's x, which is ahead, towards its y",
@@ -63,6 +65,7 @@ VEHICLE_SCENARIOS = (
         check_robot=check_squid_vehicle,
         limbed=True,
         function="hydrostat.scenarios.squid_anchor:anchor",
+        live=1,
         keys=(
             Key("current_m_s", 0.2, "m/s", "speed of the water", least=0.0, most=2.0),
             Key("current_deg", 180.0, "deg", "where the water goes, from the world's x, which is ahead, towards its y",
