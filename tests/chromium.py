@@ -3,11 +3,13 @@
 Where there is none those tests say so and are skipped, except under CI=true, where that is a failure.
 """
 
+import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -67,3 +69,35 @@ def open_page(browser, address: str, width: int = 640, height: int = 480):
     page.wait_for_selector("canvas")
     page.wait_for_function(FADED_IN)
     return page, log
+
+
+def draw(page, pictures: int):
+    """Wait until the page has drawn some pictures."""
+    page.evaluate(
+        "count => new Promise(done => { let n = 0;"
+        " const next = () => ++n > count ? done() : requestAnimationFrame(next); next(); })",
+        pictures,
+    )
+
+
+def blue(page, place) -> bool:
+    """Whether there is something blue at a place in the window."""
+    from PIL import Image
+
+    clip = {"x": place[0] - 4, "y": place[1] - 4, "width": 9, "height": 9}
+    image = np.asarray(Image.open(io.BytesIO(page.screenshot(clip=clip))).convert("RGB"), int)
+    return bool(np.any(image[..., 2] - image[..., 0] > 60))
+
+
+def pixel(page, client, point) -> np.ndarray:
+    """Where a point of the world is seen in the window [pixels]."""
+    canvas = max((one.bounding_box() for one in page.locator("canvas").all()), key=lambda box: box["height"])
+    camera = client.camera
+    w, x, y, z = camera.wxyz
+    across = np.array([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)])
+    down = np.array([2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)])
+    away = np.asarray(point) - camera.position
+    far = away @ np.cross(across, down)
+    scale = 0.5 * camera.image_height / np.tan(0.5 * camera.fov) / far
+    middle = [canvas["x"] + 0.5 * canvas["width"], canvas["y"] + 0.5 * canvas["height"]]
+    return np.array(middle) + scale * np.array([away @ across, away @ down])

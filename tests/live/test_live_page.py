@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from chromium import open_page
+from chromium import blue, draw, open_page, pixel
 
 pytestmark = pytest.mark.browser
 WIDTH, HEIGHT = 1240, 560
@@ -37,36 +37,6 @@ def until(condition, seconds: float = 60.0):
     while not condition():
         assert time.perf_counter() - begin < seconds, "it did not happen"
         time.sleep(0.02)
-
-
-def draw(page, pictures: int):
-    """Wait until the page has drawn some pictures."""
-    page.evaluate(
-        "count => new Promise(done => { let n = 0;"
-        " const next = () => ++n > count ? done() : requestAnimationFrame(next); next(); })",
-        pictures,
-    )
-
-
-def blue(page, place) -> bool:
-    """Whether there is something blue at a place in the window."""
-    clip = {"x": place[0] - 4, "y": place[1] - 4, "width": 9, "height": 9}
-    image = np.asarray(Image.open(io.BytesIO(page.screenshot(clip=clip))).convert("RGB"), int)
-    return bool(np.any(image[..., 2] - image[..., 0] > 60))
-
-
-def pixel(page, client, point) -> np.ndarray:
-    """Where a point of the world is seen in the window [pixels]."""
-    canvas = max((one.bounding_box() for one in page.locator("canvas").all()), key=lambda box: box["height"])
-    camera = client.camera
-    w, x, y, z = camera.wxyz
-    across = np.array([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)])
-    down = np.array([2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)])
-    away = np.asarray(point) - camera.position
-    far = away @ np.cross(across, down)
-    scale = 0.5 * camera.image_height / np.tan(0.5 * camera.fov) / far
-    middle = [canvas["x"] + 0.5 * canvas["width"], canvas["y"] + 0.5 * canvas["height"]]
-    return np.array(middle) + scale * np.array([away @ across, away @ down])
 
 
 def test_play_lets_time_pass_and_pause_stops_it(live):

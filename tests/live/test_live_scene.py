@@ -115,3 +115,17 @@ def test_a_snapshot_is_of_one_row(arm):
 def test_no_other_machine_without_a_gateway():
     with pytest.raises(ValueError, match="must be an address of this machine for itself"):
         open_server(port=0, host="0.0.0.0")
+
+
+def test_a_hull_is_drawn_as_its_spheroid():
+    from hydrostat.live.surrounding_layers import hull_mesh
+
+    hull = hs.robots.squid_vehicle(arms=[2]).body.hull
+    vertices, faces = hull_mesh(hull, rings=48)
+    away = (
+        (vertices - np.asarray(hull.centre)) / [float(hull.radius)] * [1.0, 1.0, float(hull.radius / hull.half_length)]
+    )
+    np.testing.assert_allclose(np.linalg.norm(away, axis=1), 1.0, rtol=1e-5)
+    whole = 4.0 / 3.0 * np.pi * float(hull.radius) ** 2 * float(hull.half_length)
+    # Flat faces of rings of m lie within: by about (pi / m)^2 of the volume.
+    assert whole * (1.0 - 3.0 * (np.pi / 48) ** 2) < volume(vertices, faces) < whole

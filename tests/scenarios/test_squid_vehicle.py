@@ -1,8 +1,10 @@
-"""squid-swim and squid-station: what they promise, also in other currents, with noise and at half the step."""
+"""squid-swim, squid-station, squid-anchor: what they promise, also in other currents, with noise, at half the step."""
 
 import pytest
 
 from hydrostat.errors import InputError
+from hydrostat.robots.specs.squid import DRY_MASS, LIMBS, WATER, limb_volume
+from hydrostat.robots.specs.squid_vehicle import squid_vehicle as specification
 from hydrostat.scenarios.runner import run_scenario
 
 
@@ -25,6 +27,32 @@ def test_the_squid_holds_its_place(tmp_path, settings):
     found = metrics("squid-station", tmp_path, **settings)
     assert found["position_error_max_mm"] <= 50.0
     assert found["tip_moved_mm"] > 10.0  # the grasper is pulled
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", [{}, {"friction": 0.4}, {"bar_ahead_mm": 385.0}, {"dt_ms": 2.5}], ids=str)
+def test_the_squid_stays_at_the_bar_with_its_drives_off(tmp_path, settings):
+    found = metrics("squid-anchor", tmp_path, **settings)
+    assert found["held"]
+    assert found["moved_max_mm"] <= 100.0
+    assert found["drift_without_m"] == pytest.approx(13.0)
+    assert found["fin_power_anchored_w"] < 0.01 * found["fin_power_before_w"]
+
+
+@pytest.mark.slow
+def test_its_own_lift_pulls_the_squid_off_the_bar(tmp_path):
+    found = metrics("squid-anchor", tmp_path, lift_percent=1.0)
+    assert not found["held"]
+    assert found["lost_s"] > 25.0
+
+
+def test_ballast_trims_the_squid():
+    for buoyancy in (1.0, 1.01):
+        spec = specification(buoyancy=buoyancy)
+        limbs = len(LIMBS) * limb_volume()
+        assert WATER * (spec.body.volume + limbs) == pytest.approx(buoyancy * DRY_MASS)
+    with pytest.raises(InputError, match="`buoyancy` must be"):
+        specification(buoyancy=2.0)
 
 
 def test_waypoints_that_are_no_points_are_refused(tmp_path):

@@ -93,8 +93,8 @@ def test_values_out_of_range_are_malformed(message):
 
 
 def test_points_beyond_the_range_are_refused():
-    with pytest.raises(InputError, match=r"within 3\.3 m"):
-        packed_points(np.array([[4.0, 0.0, 0.0]]))
+    with pytest.raises(InputError, match=r"within 6\.6 m"):
+        packed_points(np.array([[7.0, 0.0, 0.0]]))
 
 
 def test_keys_differ_by_direction_nonce_and_token():

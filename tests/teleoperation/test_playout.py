@@ -37,7 +37,7 @@ def play(conditions, seconds, every=0.2, **options):
 
 @pytest.mark.parametrize("loss", [0.0, 0.3])
 def test_the_motion_is_that_of_the_hand_some_time_ago(loss):
-    """Points are 50 ms apart: the sagitta of a chord of 0.03 sin(2 t) is 0.03 4 0.05^2 / 8, and the step is 0.1 mm."""
+    """Points are 50 ms apart: the sagitta of a chord of 0.03 sin(2 t) is 0.03 4 0.05^2 / 8, half the step 0.1 mm."""
     time, place, played, holding = play(LinkConditions(0.5, 0.1, loss, seed=2), 20.0)
     after = time > 3.0
     assert not holding[after].any()

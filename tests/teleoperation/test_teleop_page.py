@@ -1,4 +1,5 @@
-"""The operator's page in a real browser: slider and key move the tip in Python; the ghost is the robot."""
+"""The operator's page in a real browser: gizmo, slider and key move the tip in Python; the ghost is the robot, and the
+camera arm looks on."""
 
 import threading
 import time
@@ -6,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from chromium import open_page
+from chromium import blue, draw, open_page, pixel
 
 pytestmark = pytest.mark.browser
 
@@ -25,7 +26,7 @@ def driven():
     from hydrostat.teleoperation import Endpoint, OperatorSide, PageDevice, Report, SimulatedLimb, TeleopPage, find_limb
     from hydrostat.teleoperation.messages import packed
 
-    limb = SimulatedLimb(find_limb("squid", "camera"), faces=1)
+    limb = SimulatedLimb(find_limb("squid", "light"), faces=1)
     robot = Endpoint()
     device = PageDevice(limb.view.tip, 0.1)
     side = OperatorSide(limb, None, Endpoint(peer=("127.0.0.1", robot.port)), device, bandwidth=np.inf)
@@ -54,6 +55,47 @@ def opened(driven, browser):
     page, log = open_page(browser, f"http://localhost:{driven[2].port}", 1000, 560)
     yield page, log
     page.close()
+
+
+def test_the_gizmo_is_dragged_and_the_tip_comes_after(driven, opened):
+    side, device, shown = driven
+    page, _ = opened
+    start, size = device.goal, 0.2 * side.model.limb.length
+    client = next(iter(shown.server.get_clients().values()))
+    grab, goal = (pixel(page, client, start + np.array([0, 0, share * size])) for share in (0.35, 1.0))
+    page.wait_for_timeout(2500)
+    until(lambda: blue(page, grab))
+    page.mouse.move(*grab)
+    draw(page, 4)
+    page.mouse.down()
+    page.mouse.move(*(0.5 * (grab + goal)), steps=3)
+    page.mouse.move(*goal, steps=3)
+    draw(page, 4)
+    page.mouse.up()
+    until(lambda: device.goal[2] - start[2] > 0.02)
+    np.testing.assert_allclose(device.goal[:2], start[:2], atol=1e-3)
+    until(lambda: np.linalg.norm(side.model.view.tip - device.goal) < 0.003)
+    until(lambda: np.allclose(shown.gizmo.position, device.goal, atol=1e-6))
+    page.get_by_role("button", name="Home").click()
+    until(lambda: np.allclose(device.goal, device.start))
+
+
+def test_the_camera_arm_sees_the_tip(driven, opened):
+    side, _, shown = driven
+    page, _ = opened
+    pose = shown.onlookers.each["camera"].pose
+    page.get_by_role("button", name="Look at the tip").click()
+    until(lambda: shown.onlookers.each["camera"].pose is not pose)
+    pose = shown.onlookers.each["camera"].pose
+    away = side.model.view.tip - np.asarray(pose.position)
+    # It is to be some way off as well: within a tenth of the field of view the tip is in the middle.
+    assert np.arccos(away @ np.asarray(pose.rotation)[:, 2] / np.linalg.norm(away)) < np.deg2rad(6.0)
+    # The tip is in the middle of the picture, and it is not of the colour of the water.
+    view = shown.camera_view().astype(int)
+    height, width, _ = view.shape
+    assert np.any(view[height // 2 - 12 : height // 2 + 12, width // 2 - 12 : width // 2 + 12, 0] > 80)
+    assert view[2, 2, 0] < 60
+    page.get_by_alt_text("view of the camera arm").wait_for()
 
 
 def test_a_slider_moves_the_tip(driven, opened):

@@ -37,7 +37,11 @@ class LivePage:
         self.scene = LiveScene(server, session.system, session.state)
         drawn = self.scene.scene
         points = np.concatenate([arm.positions[0] for arm in drawn.arms] + [drawn.objects[0]])
-        self.stage = Stage(server, points, drawn.ground, dark)
+        ground, low = drawn.ground, float(points[:, 2].min())
+        if ground is None and session.system.robot.free_base:
+            # Nothing is below a robot that swims: the grid is out of its path.
+            ground = low - float(np.max(np.ptp(points, axis=0)))
+        self.stage = Stage(server, points, ground, dark)
         server.gui.set_panel_label(title)
         self.play = PlayControls(server, playing)
         self._todo: queue.SimpleQueue[Callable[[], Any]] = queue.SimpleQueue()

@@ -4,10 +4,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hydrostat.bodies.hull import Hull
 from hydrostat.live.pictures import Picture, quaternions
 from hydrostat.results.scene import Scene
 from hydrostat.surroundings.shapes import Box, Capsule, Plane, Sphere
 from hydrostat.viewer import colors
+from hydrostat.viewer.rendering import ball
 
 if TYPE_CHECKING:
     from viser import SceneApi
@@ -24,7 +26,11 @@ class Things:
     def __init__(self, api: "SceneApi", root: str, picture: Picture, opacity: float | None = None):
         scene = picture.scene
         self.body = None
-        if scene.body is not None and scene.body_radius > 0.0:
+        if scene.body is not None and scene.hull is not None:
+            self.body = api.add_mesh_simple(
+                f"{root}/body", *hull_mesh(scene.hull), color=colors.BODY, opacity=opacity, flat_shading=False
+            )
+        elif scene.body is not None and scene.body_radius > 0.0:
             self.body = api.add_icosphere(
                 f"{root}/body", scene.body_radius, color=colors.BODY, subdivisions=3, opacity=opacity
             )
@@ -43,11 +49,19 @@ class Things:
         if self.body is not None:
             assert scene.body is not None
             self.body.position, self.body.wxyz = scene.body[row], quaternions(scene.body_rotation[row])
-        for ball, place in zip(self.objects, scene.objects[row], strict=True):
-            ball.position = place
+        for node, place in zip(self.objects, scene.objects[row], strict=True):
+            node.position = place
         for node, shift in zip(self.obstacles, scene.obstacle_shifts[row], strict=True):
             if node is not None and np.any(node.position != shift):
                 node.position = shift
+
+
+def hull_mesh(hull: Hull, rings: int = 24) -> tuple[np.ndarray, np.ndarray]:
+    """The vertices and faces of a hull, a spheroid about its z, in the body's frame."""
+    unit = ball(np.zeros(3), 1.0, colors.BODY, rings)
+    size = np.array([float(hull.radius), float(hull.radius), float(hull.half_length)])
+    faces = np.concatenate([unit.faces[:, [0, 1, 2]], unit.faces[:, [0, 2, 3]]])
+    return (np.asarray(hull.centre) + size * unit.vertices).astype(np.float32), faces.astype(np.uint32)
 
 
 def _add_shape(api: "SceneApi", name: str, shape):

@@ -24,6 +24,8 @@ class ShapeContact(NamedTuple):
     """Contact force of each shape on each node [N]."""
     depth: Float[Array, "shapes nodes"]
     """Depth of penetration over the local radius; negative while apart."""
+    reaction: Float[Array, "shapes 3"]
+    """Force of all nodes on each shape, friction included, in world axes [N]."""
 
 
 def shape_contacts(system: System, row: Row) -> ShapeContact:
@@ -32,10 +34,11 @@ def shape_contacts(system: System, row: Row) -> ShapeContact:
     if around is None:
         raise InputError("`shape_contacts` needs a system with `Obstacles`; it has none")
     nodes = nodes_of(system.robot, row.state.robot)
-    each = [contact_with_shapes(around.law, nodes, [shape])[0] for shape in around.shapes]
-    force = jnp.stack([small.norm(touch.force) for touch in each])
-    depth = jnp.stack([touch.penetration for touch in each]) / nodes.radius
-    return ShapeContact(nodes.position, nodes.radius, force, depth)
+    each = [contact_with_shapes(around.law, nodes, [shape]) for shape in around.shapes]
+    force = jnp.stack([small.norm(touch.force) for touch, _ in each])
+    depth = jnp.stack([touch.penetration for touch, _ in each]) / nodes.radius
+    reaction = jnp.concatenate([on_shape.force for _, on_shape in each])
+    return ShapeContact(nodes.position, nodes.radius, force, depth, reaction)
 
 
 class BallContact(NamedTuple):

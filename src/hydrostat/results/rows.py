@@ -69,10 +69,40 @@ _COMPILED: dict[Any, Any] = {}
 _MOST_COMPILED = 64
 
 
+class _Ready(NamedTuple):
+    """Machine code for rows of one system, with the system's numbers where it reads them."""
+
+    system: System
+    """Kept, so that no other system has its identity."""
+    native: Any
+    packed: np.ndarray
+
+
+_READY: dict[Any, _Ready] = {}
+_MOST_READY = 8  # a live page asks for rows of the same system with every picture
+
+
 def _by_machine_code(functions: tuple[RowFunction, ...], system: System, rows: Row) -> tuple | None:
     """The functions of all rows by machine code of our own; None where there is none."""
     if jax.default_backend() != "cpu":
         return None
+    key = structure_of((functions, id(system), rows), rows_of=rows)
+    ready = _READY.get(key) or _made_ready(functions, system, rows)
+    if ready is None:
+        return None
+    # The numbers of functions that have some are no part of the key.
+    if key not in _READY and not any(eqx.is_array(leaf) for leaf in jax.tree.leaves(functions)):
+        while len(_READY) >= _MOST_READY:
+            _READY.pop(next(iter(_READY)))
+        _READY[key] = ready
+    native = ready.native
+    memory = native.argument.new(len(rows.dt))
+    native.argument.pack(memory, jax.tree.leaves(rows))
+    return jax.tree.unflatten(native.structure, native.result.unpack(native.rows(ready.packed, memory)))
+
+
+def _made_ready(functions: tuple[RowFunction, ...], system: System, rows: Row) -> _Ready | None:
+    """The machine code of functions of a system's rows; None where there is none."""
     parameters, fixed = eqx.partition((functions, system), eqx.is_array)
     kind = structure_of((functions, system, rows), rows_of=rows)
     if kind not in _COMPILED:
@@ -84,9 +114,7 @@ def _by_machine_code(functions: tuple[RowFunction, ...], system: System, rows: R
         return None
     packed = native.parameters.new()
     native.parameters.pack(packed, jax.tree.leaves(parameters))
-    memory = native.argument.new(len(rows.dt))
-    native.argument.pack(memory, jax.tree.leaves(rows))
-    return jax.tree.unflatten(native.structure, native.result.unpack(native.rows(packed, memory)))
+    return _Ready(system, native, packed)
 
 
 def _compiled(functions, system: System, rows: Row, parameters, fixed):

@@ -16,6 +16,7 @@ from hydrostat.surroundings.suckers import Suckers
 from hydrostat.surroundings.water import Water
 
 if TYPE_CHECKING:
+    from hydrostat.bodies.hull import Hull
     from hydrostat.mechanics.model import ArmModel
     from hydrostat.results.trajectory import Trajectory
 
@@ -111,6 +112,8 @@ class Scene:
     """Velocity of the water (3,) [m/s]; None without water."""
     suckers: bool = False
     """Whether arms have suckers."""
+    hull: "Hull | None" = None
+    """Hull of a body that swims, a spheroid about its own z; None for a body that is drawn as a ball."""
 
     @staticmethod
     def of(trajectory: "Trajectory", at: Sequence[int] | np.ndarray | slice | None = None) -> "Scene":
@@ -158,6 +161,7 @@ class Scene:
             np.asarray(pose.position)[:, None] if robot.free_base else tips,
             None if water is None else np.asarray(water.current),
             system.part(Suckers) is not None,
+            None if robot.body is None else robot.body.hull,
         )
 
     @staticmethod

@@ -151,16 +151,16 @@ def squid(pieces: int = 1, tendons: str = "tip", **options) -> "Robot":
     return build_robot(specification(pieces, tendons), **options)
 
 
-def squid_vehicle(pieces: int = 1, tendons: str = "segments", **options) -> "Robot":
+def squid_vehicle(pieces: int = 1, tendons: str = "segments", buoyancy: float = 1.01, **options) -> "Robot":
     """The squid after Emet et al. as a vehicle that swims; `specs.squid_vehicle` says what is assumed.
 
     Its drives are surroundings: `squid_fins()`, `squid_jet()`, in `Water(added_mass=1.0)`.
 
-    **Arguments:** as those of `squid`.
+    **Arguments:** as those of `squid`; `buoyancy`: lift over weight in sea water, 1 where ballast makes it hover.
     """
     from hydrostat.robots.specs.squid_vehicle import squid_vehicle as specification
 
-    return build_robot(specification(pieces, tendons), **options)
+    return build_robot(specification(pieces, tendons, buoyancy), **options)
 
 
 def squid_limb(name: str = "camera", pieces: int = 1, tendons: str = "tip", **options) -> "Robot":

@@ -8,7 +8,7 @@ import numpy as np
 
 import hydrostat as hs
 from hydrostat.results import drawing, figures, panels
-from hydrostat.robots import build_robot, squid_fins, squid_jet
+from hydrostat.robots import LimbedSpec, build_robot, squid_fins, squid_jet
 from hydrostat.robots.specs import squid as numbers
 from hydrostat.scenarios.base import Run
 from hydrostat.surroundings import AbstractSurroundings, Fins, MantleJet
@@ -22,13 +22,16 @@ def current_of(settings) -> np.ndarray:
     return settings.current_m_s * np.array([np.cos(angle), np.sin(angle), 0.0])
 
 
-def vehicle(run: Run, parts: Sequence[AbstractSurroundings] = (), **options) -> hs.System:
+def vehicle(
+    run: Run, parts: Sequence[AbstractSurroundings] = (), spec: LimbedSpec | None = None, **options
+) -> hs.System:
     """The squid with its drives in the sea.
 
-    **Arguments:** `parts`: other surroundings; `options`: as those of `build_robot`.
+    **Arguments:** `parts`: other surroundings; `spec`: the squid, where it is not that of the run; `options`: as those
+    of `build_robot`.
     """
     water = hs.Water(numbers.WATER, current=current_of(run.settings), added_mass=1.0)
-    return hs.System(build_robot(run.limbed, **options), [water, squid_fins(), squid_jet(), *parts])
+    return hs.System(build_robot(spec or run.limbed, **options), [water, squid_fins(), squid_jet(), *parts])
 
 
 def at_rest(system: hs.System, heading: float) -> hs.State:

@@ -150,9 +150,9 @@ class Limb:
             most_correction=reach,
         )
 
-    def statics_model(self) -> "Robot":
-        """The limb for statics under the lengths of its tendons."""
-        return self._known("length")
+    def statics_model(self, drive: str = "length") -> "Robot":
+        """The limb for statics under the lengths of its tendons, or under their tension."""
+        return self._known(drive)
 
     def _known(self, drive: str | None = None, **options: Any) -> "Robot":
         """The limb for statics: in water its weight is less."""

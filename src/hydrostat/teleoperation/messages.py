@@ -15,10 +15,10 @@ try:
 except ImportError as error:
     raise ImportError("teleoperation needs msgspec: pip install 'hydrostat[teleop]'") from error
 
-VERSION = 1
+VERSION = 2
 """Version of the protocol; a side drops packets of any other."""
-STEP = 1e-4
-"""Step of a coordinate of a commanded point [m]: points reach 3.2 m from the origin."""
+STEP = 2e-4
+"""Step of a coordinate of a commanded point [m]: points reach 6.5 m from the origin."""
 MOST_POINTS = 64
 """Largest number of points in a command."""
 MOST_COORDINATES = 1024

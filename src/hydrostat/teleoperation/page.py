@@ -1,16 +1,20 @@
 """The page of the operator: the local model solid, the last known pose of the robot as a ghost, and the link's health.
 
-The tip is dragged by a gizmo, or moved by sliders, keys (I, K, J, L, U, O) and gamepads. Contact forces are arrows.
+The tip is dragged by a gizmo, or moved by sliders, keys (I, K, J, L, U, O) and gamepads. Contact forces are arrows. Of
+a body with a camera arm and a light arm these look on, and the camera's view is a panel.
 """
 
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hydrostat.live import LiveScene, Stage, open_server
+from hydrostat.teleoperation.adaptation import Face
 from hydrostat.teleoperation.gamepad import GamepadPage
 from hydrostat.teleoperation.messages import unpacked
+from hydrostat.teleoperation.onlookers import Onlookers, patch
 from hydrostat.teleoperation.operator_side import OperatorSide
 from hydrostat.teleoperation.page_device import PageDevice
 
@@ -33,13 +37,14 @@ class TeleopPage:
         self.side, self.device = side, device
         self.server: ViserServer = open_server(port, label=f"hydrostat: {title}")
         self.port = self.server.get_port()
-        self._lock, self._dragging = threading.Lock(), False
+        self._lock, self._dragging, self._slid_to = threading.Lock(), False, device.goal
         model = side.model
         self._length = model.limb.length
         self.model = LiveScene(self.server, model.system, model.state, root="/model", color=_MODEL_COLOR)
         self.ghost = LiveScene(self.server, model.system, model.state, root="/robot", ghost=True, color=_GHOST_COLOR)
         around = np.concatenate([arm.positions[0] for arm in self.model.scene.arms])
         self.stage = Stage(self.server, np.concatenate([around, [device.start - 0.2, device.start + 0.2]]), None)
+        self.onlookers = Onlookers(model.limb, self.server, model.view.tip)
         self._faces: list = []
         self._arrows: dict[str, Any] = {}
         self._add_inputs()
@@ -74,11 +79,19 @@ class TeleopPage:
             command.on_trigger(lambda _, step=step: self.device.move_by(step))
 
     def _add_panels(self) -> None:
-        """The link's health and the contact."""
+        """The camera arm, the link's health and the contact."""
+        if self.onlookers.each:
+            self.aim = self.server.gui.add_button("Look at the tip", hint="camera arm and light arm point at it")
+            self.aim.on_click(lambda _: self._aim())
         with self.server.gui.add_folder("Link"):
             self.link = self.server.gui.add_markdown("no link yet")
         with self.server.gui.add_folder("Contact"):
             self.contact = self.server.gui.add_markdown("")
+
+    def _aim(self) -> None:
+        """Let camera and light point at the tip of the local model."""
+        with self._lock:
+            self.onlookers.look_at(self.side.model.view.tip)
 
     def _drag(self, begins: bool) -> None:
         """The gizmo is taken, or let go: while it is dragged the page does not move it."""
@@ -87,11 +100,23 @@ class TeleopPage:
     def _slid(self, event) -> None:
         """A slider was moved: by the operator where there is a client, else by the page itself."""
         if event.client is not None:
-            self.device.move_to(self.device.start + 1e-3 * np.array([one.value for one in self.sliders]))
+            place = self.device.start + 1e-3 * np.array([one.value for one in self.sliders])
+            self.device.move_to(place)
+            self._slid_to = place
 
     def _run(self) -> None:
+        looked = 0.0
         while not self._stop.wait(1.0 / _PICTURES):
             self.draw()
+            if self.onlookers.panel is not None and time.monotonic() - looked > self.onlookers.period:
+                looked = time.monotonic()
+                self.onlookers.show(self.camera_view())
+
+    def camera_view(self) -> np.ndarray:
+        """What the camera arm sees of the local model and of the known faces [row, column, 3]."""
+        others = [patch(self._middle(one.face), one.face.normal, self._side, _FACE_COLOR) for one in self.side.faces]
+        with self._lock:
+            return self.onlookers.picture([self.model.scene], others)
 
     def draw(self) -> None:
         """One picture of all that is known now."""
@@ -112,6 +137,10 @@ class TeleopPage:
         goal = self.device.goal
         if not self._dragging and np.linalg.norm(np.array(self.gizmo.position) - goal) > 1e-6:
             self.gizmo.position = tuple(goal)
+        # A slider that an operator holds is left alone: what it asks for may not have come to the device yet.
+        if np.linalg.norm(goal - self._slid_to) < 1e-9:
+            return
+        self._slid_to = goal
         for slider, value in zip(self.sliders, 1e3 * (goal - self.device.start), strict=True):
             rounded = float(np.clip(round(2.0 * value) / 2.0, slider.min, slider.max))
             if slider.value != rounded:
@@ -140,11 +169,9 @@ class TeleopPage:
     def _show_faces(self) -> None:
         """The estimated faces of obstacles as patches."""
         for number, estimate in enumerate(list(self.side.faces)):
-            face, side = estimate.face, _FACE * self._length
+            face, side = estimate.face, self._side
             thick = 0.02 * side
-            middle = face.point - 0.5 * thick * face.normal
-            tangent = self.side.model.view.tip - face.point
-            middle = middle + tangent - (tangent @ face.normal) * face.normal
+            middle = self._middle(face) - 0.5 * thick * face.normal
             if number < len(self._faces):
                 self._faces[number].position = tuple(middle)
                 continue
@@ -153,6 +180,16 @@ class TeleopPage:
                 wxyz=_turned(face.normal), position=tuple(middle),
             )  # fmt: skip
             self._faces.append(box)
+
+    @property
+    def _side(self) -> float:
+        """The side of the patch that stands for a face [m]."""
+        return _FACE * self._length
+
+    def _middle(self, face: Face) -> np.ndarray:
+        """The point of a face that is nearest to the tip [m]."""
+        tip = self.side.model.view.tip
+        return tip - ((tip - face.point) @ face.normal) * face.normal
 
     def _show_link(self) -> None:
         """The health of the link and the contact in words."""

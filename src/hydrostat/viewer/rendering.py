@@ -8,6 +8,7 @@ import numpy as np
 from hydrostat.viewer.framing import FIELD_OF_VIEW, Framing
 
 _LIGHT = np.array([0.35, -0.45, 0.82])
+_NEAR = 0.01  # of the scene's size, nearer than which nothing is drawn
 _AMBIENT = 0.42  # share of a colour that is seen where no light falls
 
 
@@ -23,13 +24,24 @@ class Surface:
 class Renderer:
     """Draws surfaces into pictures of one size, seen from one camera."""
 
-    def __init__(self, view: Framing, width: int = 960, height: int = 540, background: str = "#f7f8fa"):
-        """**Arguments:** `view`: of the camera; `width`, `height`: of the pictures [pixels]."""
+    def __init__(
+        self,
+        view: Framing,
+        width: int = 960,
+        height: int = 540,
+        background: str = "#f7f8fa",
+        field_of_view: float = FIELD_OF_VIEW,
+        grid: bool = True,
+    ):
+        """**Arguments:** `view`: of the camera; `width`, `height`: of the pictures [pixels]; `field_of_view`: vertical
+        [rad]; `grid`: whether the grid of the ground is drawn.
+        """
+        self._grid = grid
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.collections import LineCollection, PolyCollection
         from matplotlib.figure import Figure
 
-        self.view, self.width, self.height = view, width, height
+        self.width, self.height, self._tangent = width, height, np.tan(0.5 * field_of_view)
         self._figure = Figure(figsize=(width / 100.0, height / 100.0), dpi=100, facecolor=background)
         self._canvas = FigureCanvasAgg(self._figure)
         axes = self._figure.add_axes((0.0, 0.0, 1.0, 1.0))
@@ -43,17 +55,23 @@ class Renderer:
         axes.add_collection(self._lines)
         axes.add_collection(self._polygons)
         self._text = axes.text(-aspect + 0.05, 0.9, "", fontsize=11, color="#29323d", zorder=4)
+        self.look_from(view)
+
+    def look_from(self, view: Framing) -> None:
+        """Take the next pictures from another camera."""
+        self.view = view
         back = (view.camera - view.look_at) / np.linalg.norm(view.camera - view.look_at)
-        right = np.cross([0.0, 0.0, 1.0], back)
+        # A camera that points straight up or down has the world's x to its right.
+        right = np.cross([0.0, 0.0, 1.0], back) if abs(back[2]) < 0.999 else np.array([1.0, 0.0, 0.0])
         right /= np.linalg.norm(right)
         self._axes = np.stack([right, np.cross(back, right), back])
-        self._lines.set_segments(self._ground())
+        self._lines.set_segments(self._ground() if self._grid else [])
 
     def project(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Points [..., 3] in the picture [..., 2], from -1 to 1 upwards, and their distances from the camera [m]."""
         local = (points - self.view.camera) @ self._axes.T
         far = -local[..., 2]
-        scale = 1.0 / (np.tan(0.5 * FIELD_OF_VIEW) * np.maximum(far, 1e-6))
+        scale = 1.0 / (self._tangent * np.maximum(far, 1e-6))
         return local[..., :2] * scale[..., None], far
 
     def _ground(self) -> list[np.ndarray]:
@@ -83,16 +101,18 @@ class Renderer:
             size = np.linalg.norm(normal, axis=-1)
             centre = corners.mean(1)
             facing = (np.sum(normal * (self.view.camera - centre), -1) > 0.0) & (size > 0.0)
+            # What is beside or behind the camera would be drawn across the whole picture.
+            facing &= np.min((self.view.camera - corners) @ self._axes[2], -1) > _NEAR * self.view.size
             flat, far = self.project(corners[facing])
             light = np.clip(normal[facing] @ _LIGHT / size[facing], 0.0, 1.0)
             shade = (_AMBIENT + (1.0 - _AMBIENT) * light)[:, None] * surface.colors[facing] / 255.0
             polygons.append(flat)
             shades.append(np.clip(shade, 0.0, 1.0))
             depths.append(far.mean(1))
-        order = np.argsort(-np.concatenate(depths))
+        order = np.argsort(-np.concatenate(depths)) if depths else np.zeros(0, int)
         every = [corner for flat in polygons for corner in flat]
         self._polygons.set_verts([every[i] for i in order])
-        color: Any = np.concatenate(shades)[order]
+        color: Any = np.concatenate(shades)[order] if shades else np.zeros((0, 3))
         self._polygons.set_facecolor(color)
         self._polygons.set_edgecolor(color)
         places = self.project(marks)[0] if len(marks) else np.zeros((0, 2))

@@ -15,7 +15,7 @@ import math
 from dataclasses import replace
 
 from hydrostat.constants import SEA_WATER
-from hydrostat.errors import choice, whole
+from hydrostat.errors import choice, number, whole
 from hydrostat.geometry import frustum_volume
 from hydrostat.robots.limbed import BodySpec, LimbedSpec, LimbSpec, ShapeSpec
 from hydrostat.robots.spec import BaseSpec, MaterialSpec, RobotSpec, SegmentSpec, TendonSpec
@@ -87,12 +87,13 @@ def squid_limb(name: str = "camera", pieces: int = 1, base: BaseSpec | None = No
     return limb if pieces == 1 else limb.cut(pieces)
 
 
-def squid(pieces: int = 1, tendons: str = "tip") -> LimbedSpec:
+def squid(pieces: int = 1, tendons: str = "tip", buoyancy: float = BUOYANCY) -> LimbedSpec:
     """The whole robot.
 
     **Arguments:** `pieces`: equal pieces of each segment of its limbs; 1 is the paper's model; `tendons`: as those of
-    `squid_limb`.
+    `squid_limb`; `buoyancy`: lift of the whole robot over its weight, 1 for one that is trimmed to hover.
     """
+    buoyancy = number("buoyancy", buoyancy, least=0.9, most=1.1)
     limbs = []
     for name, (_, role, azimuth) in LIMBS.items():
         angle = math.radians(azimuth)
@@ -100,7 +101,7 @@ def squid(pieces: int = 1, tendons: str = "tip") -> LimbedSpec:
         arm = replace(squid_limb(name, pieces, place, tendons), name=name)
         limbs.append(LimbSpec(name, arm, role, MOST_BEND_DEG, LENGTH_RANGE))
     body_mass = DRY_MASS - len(LIMBS) * ECOFLEX.density * limb_volume()
-    displaced = BUOYANCY * DRY_MASS / WATER - len(LIMBS) * limb_volume()
+    displaced = buoyancy * DRY_MASS / WATER - len(LIMBS) * limb_volume()
     # Parts and their shares of the mass, all assumed; from bow plate to stern 1.19 m.
     shares = {"head": 0.40, "pen": 0.35, "mantle": 0.10, "tail": 0.15}
     shapes = (

@@ -45,7 +45,7 @@ JET_MOST = math.radians(60.0)  # rad, assumed
 JET_LAG = 0.1  # s, assumed
 
 
-def squid_vehicle(pieces: int = 1, tendons: str = "segments") -> LimbedSpec:
+def squid_vehicle(pieces: int = 1, tendons: str = "segments", buoyancy: float = BUOYANCY) -> LimbedSpec:
     """The whole robot, free to swim.
 
     Its hull is the spheroid of its length that displaces as much water as the body does. With straight limbs centre of
@@ -53,14 +53,14 @@ def squid_vehicle(pieces: int = 1, tendons: str = "segments") -> LimbedSpec:
 
     **Arguments:** as those of `specs.squid.squid`.
     """
-    spec = squid(pieces, tendons)
+    spec = squid(pieces, tendons, buoyancy)
     body = spec.body
     width = math.sqrt(6.0 * body.volume / (math.pi * HULL_LENGTH))
     hull = HullSpec(
         length=HULL_LENGTH,
         width=width,
         centre=(0.0, 0.0, -HULL_LENGTH / 2.0),
-        buoyancy_centre=(-RIGHTING_ARM, 0.0, _trim(spec)),
+        buoyancy_centre=(-RIGHTING_ARM, 0.0, _trim(spec, buoyancy)),
         axial_drag=AXIAL_DRAG,
         cross_drag=CROSS_DRAG,
         linear_speed=LINEAR_SPEED,
@@ -73,7 +73,7 @@ def squid_vehicle(pieces: int = 1, tendons: str = "segments") -> LimbedSpec:
     )
 
 
-def _trim(spec: LimbedSpec) -> float:
+def _trim(spec: LimbedSpec, buoyancy: float) -> float:
     """Where along its axis the body's centre of buoyancy must be, for the whole robot's to be above its centre of mass
     [m]."""
     volume = len(LIMBS) * frustum_volume(LENGTH, *RADII)
@@ -81,5 +81,5 @@ def _trim(spec: LimbedSpec) -> float:
     # The centroid of a truncated cone, from its base.
     middle = LENGTH / 4.0 * (big**2 + 2.0 * big * small + 3.0 * small**2) / (big**2 + big * small + small**2)
     mass = spec.body.mass * float(spec.body.centre[2]) + ECOFLEX.density * volume * middle
-    whole = BUOYANCY * DRY_MASS / WATER
+    whole = buoyancy * DRY_MASS / WATER
     return (whole * mass / DRY_MASS - volume * middle) / spec.body.volume
