@@ -98,10 +98,10 @@ class ForageController(Controller):
         crawling, crawled = crawl(time, observation, memory.crawl)
         clock, prey = memory.course.step * observation.period, observation.objects[self.prey]
         covering = self.cover.shifted(observation, memory.cover, clock, prey, self.crawl.yaws[arm], side)
-        felt = self._of_arm(observation, arm, side)
-        fetch = self.cover.carrying(self.fetch, felt.taken)
+        observed = self._of_arm(observation, arm, side)
+        fetch = self.cover.carrying(self.fetch, observed.taken)
         # A plan that is displaced is one from which the shape differs by that.
-        fetched, course = fetch(time, felt._replace(q=felt.q - self.cover.shape(covering.shift)), memory.course)
+        fetched, course = fetch(time, observed._replace(q=observed.q - self.cover.shape(covering.shift)), memory.course)
         assert fetched.activation is not None
         assert crawling.activation is not None
         assert fetched.take is not None
