@@ -1,5 +1,6 @@
 """What a foraging octopus decides by what it sees: which arm takes the prey, on which side, and where to go."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,11 +10,14 @@ from hydrostat.control.anatomy import BodyPlan
 from hydrostat.control.feedback import Course, KnownArm, make_servo, tabulated
 from hydrostat.control.gaits import STROKES, CrawlController, pull_and_push
 from hydrostat.control.gaits.alternate import groups_of
+from hydrostat.control.gaits.cover import PATIENCE, cover
 from hydrostat.control.gaits.forage import ForageController, TakingRange
+from hydrostat.control.gaits.prey_course import TIMES
 from hydrostat.lie import SE3
 from hydrostat.robots.build import build_robot
 from hydrostat.robots.specs.octopus import octopus
 from hydrostat.sensing import Observation
+from hydrostat.surroundings.objects import Ball
 from hydrostat.system import System
 
 SEGMENTS, DT = 6, 5e-3
@@ -30,13 +34,15 @@ def controller():
     course = Course(jnp.array([0.0, 0.5]), jnp.stack([straight, bent]), grip, jnp.zeros(2))
     known = KnownArm.of(system)
     servo = make_servo(known, tabulated(known, course, DT * jnp.arange(100), DT))
+    servo = eqx.tree_at(lambda servo: servo.bare, servo, servo.bare.ready_to_carry())
     stroke = STROKES["push"](BodyPlan.of(system))
     yaws = jnp.asarray(YAWS)
     by_turns = pull_and_push(BodyPlan.of(system))
     crawl = CrawlController(
         stroke, by_turns, jnp.zeros((2, 2)), yaws, groups_of(yaws), jnp.ones(8), jnp.zeros(()), True
     )
-    return ForageController(crawl, servo, RANGE, jnp.ones(SEGMENTS))
+    onto = cover(system, BodyPlan.of(system), Ball(0.01, 0.005), servo)
+    return ForageController(crawl, servo, RANGE, jnp.ones(SEGMENTS), onto)
 
 
 def observed(prey, turned=0.0, q=None):
@@ -71,8 +77,8 @@ def test_the_arm_beside_the_prey_takes_it(controller, arm, left, turned):
     assert int(memory.arm) == arm
     assert float(memory.side) == np.sign(left)
     np.testing.assert_array_equal(np.asarray(control.take).any(1), np.arange(8) == arm)
-    # Those that are not beside it hold the ground.
-    away = np.abs((np.arange(8) - arm + 4) % 8 - 4) > 1
+    # All but itself and two on the side of the prey hold the ground.
+    away = (np.sign(left) * (np.arange(8) - arm)) % 8 > 2
     np.testing.assert_array_equal(np.asarray(control.grip).any(1), away)
 
 
@@ -112,3 +118,46 @@ def test_errors_sum_up_no_further_than_allowed(controller):
     for steps in (200, 400):
         np.testing.assert_allclose(after(steps).missing[:, :2], least, rtol=1e-12)
     assert float(jnp.abs(after(40).missing[:, :2]).max()) < float(servo.most[:, :2].min())
+
+
+def after_bringing(controller, seen, clock, **memory):
+    """What it does next at a time of the course [s]."""
+    begin = controller.init(seen)
+    cover = begin.cover._replace(**memory)
+    course = begin.course._replace(step=jnp.asarray(clock / DT))
+    return controller(0.0, seen, begin._replace(there=jnp.asarray(True), course=course, cover=cover))
+
+
+def test_the_body_sinks_when_the_prey_is_under_it_or_its_patience_is_over(controller):
+    last = TIMES[6] - 0.5 * DT
+    for prey, waited, sinks in (((0.0, 0.01), 0.0, True), ((0.05, 0.0), 0.0, False), ((0.05, 0.0), PATIENCE, True)):
+        memory = after_bringing(controller, observed(prey), last, waited=jnp.asarray(waited))[1]
+        assert (float(memory.course.step) * DT > TIMES[6]) == sinks
+        assert float(memory.cover.waited) == pytest.approx(waited + (0.0 if sinks else DT))
+
+
+def test_arms_push_a_low_base_up_and_pull_a_high_one_down(controller):
+    """The body turned about y: bases ahead of it are low, those behind high, by as much as its arms are far apart."""
+    tilt = 0.3
+    rotation = jnp.array([[np.cos(tilt), 0.0, np.sin(tilt)], [0.0, 1.0, 0.0], [-np.sin(tilt), 0.0, np.cos(tilt)]])
+    level = observed((0.3, 0.0))
+    rest = float(controller.cover.rest - controller.cover.bases[0, 2])
+    pose = SE3(rotation, jnp.array([0.0, 0.0, rest]))
+    memory = controller.init(level).cover
+    first = controller.cover.raised(level._replace(pose=pose), memory, TIMES[3] + 1e-3)[0]
+    down, up = np.asarray(first[:, 0, 0]), np.asarray(first[:, 0, 2])
+    assert down[0] > 0.0 == up[0]
+    assert up[4] > 0.0 == down[4]
+    assert not np.asarray(controller.cover.raised(level._replace(pose=pose), memory, TIMES[3])[0]).any()
+
+
+@pytest.mark.parametrize(("arm", "side"), [(0, 1.0), (3, -1.0)])
+def test_the_plan_is_displaced_towards_the_mouth(controller, arm, side):
+    """Prey that lies 30 mm too far out along the arm and 20 mm to its side: along that the plan is moved, at 1/s."""
+    goal = np.asarray(controller.cover.goal)
+    seen = observed(place(arm, goal[0] + 0.03, side * (goal[1] + 0.02)))
+    yaw, memory = controller.crawl.yaws[arm], controller.init(seen).cover
+    shift = controller.cover.shifted(seen, memory, TIMES[6], seen.objects[0], yaw, side).shift
+    np.testing.assert_allclose(shift, -DT * np.array([0.03, 0.02]), atol=1e-12)
+    before = controller.cover.shifted(seen, memory, TIMES[4], seen.objects[0], yaw, side).shift
+    np.testing.assert_array_equal(before, 0.0)

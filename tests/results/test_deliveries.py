@@ -7,6 +7,7 @@ import pytest
 
 import hydrostat as hs
 from hydrostat.results import Delivery, gaps_to_arms
+from hydrostat.results.deliveries import mouth_distance
 
 
 def test_gaps_are_those_between_a_ball_and_straight_cones():
@@ -35,3 +36,17 @@ def test_prey_is_delivered_that_touches_the_mouth_and_stays_for_a_second(distanc
     hunt = Delivery(SimpleNamespace(time=time), np.zeros(3), distance(time), np.ones(251, bool))
     assert hunt.delivered() == delivered
     assert hunt.brought(0.03) == brought
+
+
+def test_the_mouth_is_the_underside_of_the_body_within_the_bases_of_the_arms():
+    """Below the middle, at the rim, beside it and above: distances from a cap of a ball by its own geometry."""
+    robot = hs.robots.octopus(segments=2)
+    radius, base = float(robot.body.radius), np.asarray(robot.mounts.position)[0]
+    ring, depth = base[0], -base[2]
+    points = np.array(
+        [[0.0, 0.0, -radius - 0.004], 1.1 * base, base + np.array([0.003, 0.0, 0.004]), [0.0, 0.0, radius]]
+    )
+    expected = [0.004, 0.1 * radius, 0.005, np.hypot(ring, radius + depth)]
+    np.testing.assert_allclose(mouth_distance(robot, points), expected, atol=1e-12)
+    # The disc in the plane of the bases is inside the body.
+    assert mouth_distance(robot, np.array([[0.0, 0.0, -depth]]))[0] < -0.009

@@ -138,10 +138,11 @@ def test_momentum_stays_where_nothing_is_around(run):
 def test_prey_is_found_taken_and_brought(run):
     metrics = run("octopus-forage", "placements=2", "distance_m=[0.3, 0.35]")
     assert metrics["taken_rate"] == 1.0
-    assert metrics["brought_rate"] >= 0.5  # of two; one in ten may fail
-    assert min(metrics["mouth_distance_mm"]) < 30.0
-    assert metrics["penetration_max_radii"] <= 0.2
-    assert 0.0 < metrics["overlap_max_radii"] <= 0.2  # what holds the prey touches it
+    assert metrics["delivered_rate"] >= 0.5  # of two; one in ten may fail
+    assert min(metrics["mouth_distance_mm"]) <= 1.0
+    # Five arms bear the body when it is raised, and the body lies on its prey.
+    assert metrics["penetration_max_radii"] <= 0.35
+    assert 0.0 < metrics["overlap_max_radii"] <= 0.3
 
 
 @pytest.mark.slow

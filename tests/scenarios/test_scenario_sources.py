@@ -25,6 +25,7 @@ SHARED = {
     "hydrostat.scenarios.squid_reach_plan": None,
     "hydrostat.scenarios.squid_vehicle": None,
     "hydrostat.scenarios.track_authors": None,
+    "hydrostat.scenarios.track_agents": ("agents_metrics",),
 }
 """What scenarios may take from their own package: how a run is told what to do, the set-up that a family shares, and
 metrics and figures in files of their own; None for all names that do not begin with an underscore."""

@@ -5,6 +5,7 @@ and `gaits` of whole bodies; the others follow plans of legs and tendons.
 """
 
 from hydrostat.control import commands, gaits, wire_errors
+from hydrostat.control.agent_links import Links, follow_by_links
 from hydrostat.control.authors import AuthorsRun, AuthorsTracker, euler_angles
 from hydrostat.control.base import Constant, Controller, Idle, Recipe
 from hydrostat.control.combining import Combined, Then
@@ -65,6 +66,7 @@ __all__ = [
     "Law",
     "LimbPilot",
     "LimbSchedule",
+    "Links",
     "LoadedShape",
     "Obstacle",
     "PilotMemory",
@@ -112,6 +114,7 @@ __all__ = [
     "fit_curve",
     "fit_pose",
     "follow",
+    "follow_by_links",
     "gaits",
     "hold_goal",
     "inverse_dynamics_along",

@@ -132,21 +132,21 @@ def agents_rates(law: Law, T: SE3, ask: Ask, dt, scale=None) -> Rates:
     def down(carry, own):
         read, sent = carry
         agent, T, neighbour = own
-        message, twist = agent.downward(T, _call(read), dt)
-        packed = _packed(message)
+        message, twist = agent.downward(T, call_of(read), dt)
+        packed = numbers_of(message)
         return (packed, sent + _counted(packed, neighbour)), twist
 
-    reply = _packed(tip_call(law, last, ask, scale, dt))
+    reply = numbers_of(tip_call(law, last, ask, scale, dt))
     (_, descended), twists = jax.lax.scan(down, (reply, zero), (agents, T, has_neighbour[::-1]), reverse=True)
     return Rates(twists, last.T_world, jnp.asarray(True), jnp.stack([climbed, descended]))
 
 
-def _packed(message: Call) -> Float[Array, " numbers"]:
+def numbers_of(message: Call) -> Float[Array, " numbers"]:
     """A message down as it is sent."""
     return jnp.concatenate([message.wrench, message.share[None]])
 
 
-def _call(numbers: Float[Array, " numbers"]) -> Call:
+def call_of(numbers: Float[Array, " numbers"]) -> Call:
     """A message down as it is read."""
     return Call(numbers[:-1], numbers[-1])
 

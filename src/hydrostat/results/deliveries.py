@@ -39,14 +39,26 @@ class Delivery:
 
     @staticmethod
     def of(hunt: "Trajectory") -> "Delivery":
-        """The delivery of the first free object of a trajectory; the mouth is the disc within the bases of the arms."""
-        mounts = np.asarray(_mounts(hunt.system.robot).position)
+        """The delivery of the first free object of a trajectory."""
         pose, prey = hunt.body_pose, np.asarray(hunt.objects)[:, 0]
         own = np.einsum("tji,tj->ti", np.asarray(pose.rotation), prey - np.asarray(pose.position))
-        across, ring = np.linalg.norm(own[:, :2], axis=1), np.linalg.norm(mounts[0, :2])
-        centre = np.hypot(np.maximum(across - ring, 0.0), own[:, 2] - mounts[0, 2])
         held = np.asarray(hunt.taken).max((1, 2)) > 0.0
-        return Delivery(hunt, prey[0], centre - float(hunt.system.part(Ball).radius), held)
+        gap = mouth_distance(hunt.system.robot, own) - float(hunt.system.part(Ball).radius)
+        return Delivery(hunt, prey[0], gap, held)
+
+
+def mouth_distance(robot: Robot, points: np.ndarray) -> np.ndarray:
+    """The distance of points in the body's frame (rows, 3) from its mouth [m]; negative within the body.
+
+    The mouth is the underside of the round body within the bases of the arms. The flat disc in the plane of the bases
+    is inside the body but for its rim, where nothing from outside could touch it.
+    """
+    assert robot.body is not None
+    base = np.asarray(_mounts(robot).position)[0]
+    ring, across = np.hypot(base[0], base[1]), np.hypot(points[:, 0], points[:, 1])
+    below = np.arctan2(across, -points[:, 2]) <= np.arctan2(ring, -base[2])
+    to_skin = np.linalg.norm(points, axis=1) - float(robot.body.radius)
+    return np.where(below, to_skin, np.hypot(across - ring, points[:, 2] - base[2]))
 
 
 def gaps_to_arms(system: System) -> dict[str, float]:

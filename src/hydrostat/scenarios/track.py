@@ -2,18 +2,16 @@
 
 import time
 from collections.abc import Callable
-from typing import Any
 
-import equinox as eqx
-import jax.numpy as jnp
 import numpy as np
 
 from hydrostat import control
-from hydrostat.errors import DivergedError, InputError
-from hydrostat.results import accuracy, goal_tracking, panels, platform_figures, target_tracking
+from hydrostat.errors import InputError
+from hydrostat.results import goal_tracking, panels, platform_figures, target_tracking
 from hydrostat.robots import build_robot
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.recorded_tracking import pieces, recorded
+from hydrostat.scenarios.track_agents import agents_metrics
 from hydrostat.scenarios.track_authors import AUTHORS_DT, by_authors
 
 _FLOOR = 1e-6  # of distances in figures [m, mm]
@@ -103,29 +101,8 @@ def _continuously(run: Run, name: str, arm: control.Platforms, curve: control.Cu
     fastest = {"rate_limit_m_s": limits.max_rate, "plate_speed_limit_m_s": settings.plate_speed}
     tracked.metrics.update(stroke_limit_m=limits.max_stroke, **fastest)
     if by_agents:
-        tracked.metrics.update(_agents(run, law, goals, rows))
+        tracked.metrics.update(agents_metrics(run, law, goals, rows))
     return tracked, cost_ms
-
-
-def _agents(run: Run, law: control.Law, goals: control.TipGoals, rows: control.Tracked) -> dict[str, Any]:
-    """Agents compared with a controller of the whole arm, and once more with a segment that does not move."""
-    count, gain = goals.arm.count, run.settings.tracking_gain
-    number = run.settings.frozen_segment or (count + 1) // 2
-    frozen = eqx.tree_at(lambda law: law.frozen, law, jnp.arange(count) == number - 1, is_leaf=lambda x: x is None)
-    with run.compiling("compiling the other controllers"):
-        central = goals.follow(law, gain, piece=pieces(dt=goals.dt))
-        stuck = goals.follow(frozen, gain, True, piece=pieces(dt=goals.dt))
-    if not np.all(np.isfinite(np.asarray(stuck.T.position))):
-        raise DivergedError(f"the tracking diverged with segment {number} frozen")
-    messages, numbers = np.moveaxis(np.asarray(rows.sent), -1, 0).sum(1)
-    return {
-        "difference_from_central": accuracy.largest_difference(rows[:3], central[:3]),
-        "messages_per_segment_per_step": float(messages.sum()) / (count * len(goals.times)),
-        "message_up_numbers": float(numbers[0] / messages[0]) if count > 1 else None,
-        "message_down_numbers": float(numbers[1] / messages[1]) if count > 1 else None,
-        "frozen_segment": number,
-        "frozen_segment_rmse_percent": goals.rmse_percent(stuck.T_world_tip),
-    }
 
 
 def _paper_path(name: str) -> Callable[[Run], Outcome]:

@@ -1,8 +1,8 @@
 """Foraging: an octopus crawls to its prey, takes it with one arm while others hold the ground, and brings it in.
 
 It sees the prey. When that lies beside one of its arms, within reach of a sweep to the left or to the right, the arm
-sweeps until its suckers have it, and follows a course of shapes to the mouth, as an arm that fetches by itself does.
-Lengths were found by trying with arms of 0.24 m, and scale with the arms' length.
+sweeps until its suckers have it. The other arms raise the body, this one draws the prey under it, and the body sinks on
+it. Lengths were found by trying with arms of 0.24 m, and scale with the arms' length.
 """
 
 from typing import NamedTuple
@@ -15,27 +15,21 @@ from jaxtyping import Array, Bool, Float, Int
 
 from hydrostat.control.anatomy import BodyPlan
 from hydrostat.control.base import Controller, Recipe
-from hydrostat.control.feedback import Course, KnownArm, Servo, ServoMemory, make_servo, shape_to_point, tabulated
+from hydrostat.control.feedback import Servo, ServoMemory
 from hydrostat.control.gaits.alternate import groups_of, pull_and_push
 from hydrostat.control.gaits.base import STROKES, Stroke, heading_of, mirrored, within_half_turn
+from hydrostat.control.gaits.cover import PATIENCE, Cover, CoverMemory, cover, eased, held_back
 from hydrostat.control.gaits.crawl import CrawlController, CrawlMemory
+from hydrostat.control.gaits.prey_course import TAKES_AT, TIMES, fetching
 from hydrostat.errors import InputError
-from hydrostat.lie import small
 from hydrostat.sensing import Observation
 from hydrostat.surroundings.objects import Ball
 from hydrostat.system import Control, System
 
-_TAKES_AT = 0.55  # of the arm: where it takes its prey
-_BRINGS = 0.6  # of the arm: what it brings to the mouth, as it holds its prey about there
-_TAKING = (0.35, 0.75)  # of the arm: where its suckers may take it
-_SPREAD = 0.11  # of the arm: how far from there the prey may lie, when the octopus has come
+_SPREAD = 0.11  # of the arm: how far from where it takes its prey that may lie, when the octopus has come
 _ASIDE = 0.045  # m between the arm's middle and the prey, at most, of an arm of 0.24 m
-_SWEEP = 0.065  # m, to the side, until suckers have the prey, of an arm of 0.24 m
-_TIMES = (0.0, 0.8, 2.3, 2.8, 6.3, 7.5)  # s: calm down, sweep, hold, bring, stay
-_MOUTH = (0.04, 0.135, 0.07)  # of the arm: how far before, beside and above its base the held place is brought
-_UPWARDS = (-0.2, -0.1, 1.0)  # ahead, beside, above: where the arm points there, lest its end comes under the body
-_MOST = 0.1  # rad s, that errors may sum up to: prey at the mouth is in the way of the last of the course
-_HOLDING = (0.3, 0.8)  # of the arms that hold the ground meanwhile
+_HOLDING = (0.45, 0.8)  # of the arms that hold the ground meanwhile
+_FREE = 2  # arms on the side from which the prey comes, that rise out of its way
 
 
 class TakingRange(NamedTuple):
@@ -65,6 +59,8 @@ class ForageMemory(NamedTuple):
     """Position at which the path began [m]."""
     there: Bool[Array, ""]
     """Whether the arm can take the prey."""
+    cover: CoverMemory
+    """How the prey comes under the mouth."""
 
 
 class ForageController(Controller):
@@ -78,6 +74,8 @@ class ForageController(Controller):
     hold: Float[Array, " n"]
     """Indicator of segments whose suckers hold the ground meanwhile, of arms that are not beside the one that
     fetches."""
+    cover: Cover
+    """How body and prey come together."""
     prey: int = eqx.field(static=True, default=0)
     """Index of the prey among the free objects."""
 
@@ -86,7 +84,7 @@ class ForageController(Controller):
         arm, side, _ = self._choice(observation)
         here = observation.pose.position[:2]
         crawl, fetch = self.crawl.init(observation), self.fetch.init(self._of_arm(observation, arm, side))
-        return ForageMemory(crawl, fetch, arm, side, here, jnp.asarray(False))
+        return ForageMemory(crawl, fetch, arm, side, here, jnp.asarray(False), CoverMemory.fresh(len(self.crawl.yaws)))
 
     def __call__(self, time, observation: Observation, memory: ForageMemory):
         """The control of the crawl or of the fetch, and the new memory."""
@@ -98,23 +96,40 @@ class ForageController(Controller):
         path = jnp.stack([memory.start, self._goal(observation, arm, side)])
         crawl = eqx.tree_at(lambda crawl: crawl.path, self.crawl, path)
         crawling, crawled = crawl(time, observation, memory.crawl)
-        fetching, course = self.fetch(time, self._of_arm(observation, arm, side), memory.course)
-        assert fetching.activation is not None
+        clock, prey = memory.course.step * observation.period, observation.objects[self.prey]
+        covering = self.cover.shifted(observation, memory.cover, clock, prey, self.crawl.yaws[arm], side)
+        observed = self._of_arm(observation, arm, side)
+        fetch = self.cover.carrying(self.fetch, observed.taken)
+        # A plan that is displaced is one from which the shape differs by that.
+        fetched, course = fetch(time, observed._replace(q=observed.q - self.cover.shape(covering.shift)), memory.course)
+        assert fetched.activation is not None
         assert crawling.activation is not None
-        assert fetching.take is not None
+        assert fetched.take is not None
         assert crawling.grip is not None
         course = jax.tree.map(lambda new, old: jnp.where(there, new, old), course, memory.course)
-        activation = jnp.where(side > 0.0, fetching.activation, mirrored(fetching.activation))
+        # The body stays up until the prey is under it; what keeps the prey from its place then pulls no harder.
+        due = (clock < TIMES[6]) & (course.step * observation.period >= TIMES[6])
+        waits = due & ~self.cover.beneath(observation, prey) & (covering.waited < PATIENCE)
+        covering = covering._replace(waited=covering.waited + jnp.where(waits, observation.period, 0.0))
+        course = course._replace(
+            step=jnp.where(waits, memory.course.step, course.step),
+            missing=jnp.where(clock > TIMES[7], memory.course.missing, course.missing),
+        )
+        activation = jnp.where(side > 0.0, fetched.activation, mirrored(fetched.activation))
         arms = jnp.arange(len(self.crawl.yaws))
         one = (arms == arm)[:, None]
-        aside = jnp.mod(arms - arm + 1, len(arms)) <= 2  # itself, and those beside it
+        # Itself, and those on the side from which the prey comes.
+        aside = jnp.mod(side.astype(int) * (arms - arm), len(arms)) <= _FREE
         holding = jnp.where(aside, 0.0, self.crawl.working)[:, None] * self.hold
+        raising, covering = self.cover.raised(observation, covering, clock)
+        others = jnp.where(aside[:, None, None], (1.0 - eased(clock)) * self.cover.clear, raising)
+        activation = jnp.where(one[..., None], held_back(clock) * activation, others)
         control = Control(
-            activation=jnp.where(there, jnp.where(one[..., None], activation, 0.0), crawling.activation),
+            activation=jnp.where(there, activation, crawling.activation),
             grip=jnp.where(there, holding, crawling.grip),
-            take=jnp.where(one & there, fetching.take, 0.0),
+            take=jnp.where(one & there, fetched.take, 0.0),
         )
-        return control, ForageMemory(crawled, course, arm, side, memory.start, there)
+        return control, ForageMemory(crawled, course, arm, side, memory.start, there, covering)
 
     def _of_arm(self, observation: Observation, arm, side) -> Observation:
         """The observation of one arm, mirrored where it sweeps to its right."""
@@ -166,7 +181,7 @@ class Forage(Recipe):
     @property
     def fetch_seconds(self) -> float:
         """The time that it takes to take the prey and bring it in [s]."""
-        return _TIMES[-1]
+        return TIMES[-1] + PATIENCE
 
     def attach(self, system: System, dt: float) -> ForageController:
         """The controller that forages with the system's robot; what the arm does is planned."""
@@ -184,34 +199,9 @@ class Forage(Recipe):
             near=jnp.zeros(()),
             closed_loop=True,
         )
-        along = plan.ring + plan.arm_length * (_TAKES_AT + np.array([-_SPREAD, _SPREAD]))
-        beside = balls[self.prey].radius + plan.scale * np.array([0.0, _ASIDE])
-        hold = plan.anatomy.within(*_HOLDING)
-        return ForageController(crawl, _fetching(system, plan, dt), TakingRange(along, beside), hold, self.prey)
-
-
-def _fetching(system: System, plan: BodyPlan, dt: float) -> Servo:
-    """The arm that takes the prey: it sweeps to its left, waits for a touch, and curls to the mouth."""
-    known = KnownArm.of(system)
-    arm, n, length = known.arm.arm, plan.anatomy.count, plan.arm_length
-    base, along, up = arm.T_world_base.position, arm.T_world_base.rotation[:, 2], jnp.array([0.0, 0.0, 1.0])
-    left = small.cross(up, along)
-    still = jnp.zeros((n, arm.coordinates))
-
-    def shape(part, ahead, aside, above, direction=None):
-        point, count = base + ahead * along + aside * left + above * up, max(1, round(part * n))
-        return still.at[:count].set(shape_to_point(arm.first(count), point, direction))
-
-    swept = shape(_TAKES_AT, 0.95 * _TAKES_AT * length, _SWEEP * plan.scale, 0.0)
-    upwards = _UPWARDS[0] * along + _UPWARDS[1] * left + _UPWARDS[2] * up
-    ahead, aside, above = (share * length for share in _MOUTH)
-    home = shape(_BRINGS, ahead, aside, above, upwards / small.norm(upwards))
-    grip = plan.anatomy.inside(*_TAKING)
-    course = Course(
-        jnp.asarray(_TIMES),
-        jnp.stack([still, still, swept, swept, home, home]),
-        jnp.stack([grip] * 6),
-        jnp.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0]),
-    )
-    begins = dt * jnp.arange(max(round(_TIMES[-1] / dt), 1))
-    return make_servo(known, tabulated(known, course, begins, dt), rate=6.5, stiffen=0.2, most=_MOST)
+        along = plan.ring + plan.arm_length * (TAKES_AT + np.array([-_SPREAD, _SPREAD]))
+        ball = balls[self.prey]
+        beside = ball.radius + plan.scale * np.array([0.0, _ASIDE])
+        hold, fetch = plan.anatomy.within(*_HOLDING), fetching(system, plan, dt, ball.radius)
+        onto = cover(system, plan, ball, fetch)
+        return ForageController(crawl, fetch, TakingRange(along, beside), hold, onto, self.prey)

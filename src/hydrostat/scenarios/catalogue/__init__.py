@@ -6,11 +6,12 @@ from hydrostat.scenarios.catalogue.arm import ARM_SCENARIOS
 from hydrostat.scenarios.catalogue.finger import FINGER_SCENARIOS
 from hydrostat.scenarios.catalogue.octopus import OCTOPUS_SCENARIOS
 from hydrostat.scenarios.catalogue.octopus_swimming import SWIMMING_SCENARIOS
-from hydrostat.scenarios.catalogue.platforms import PLATFORM_SCENARIOS, TRACKING_SCENARIOS
+from hydrostat.scenarios.catalogue.platforms import PLATFORM_SCENARIOS
 from hydrostat.scenarios.catalogue.squid import SQUID_SCENARIOS
 from hydrostat.scenarios.catalogue.squid_vehicle import VEHICLE_SCENARIOS
 from hydrostat.scenarios.catalogue.teleoperation import TELEOPERATION_SCENARIOS
 from hydrostat.scenarios.catalogue.tentacle import TENTACLE_SCENARIOS
+from hydrostat.scenarios.catalogue.tracking import TRACKING_SCENARIOS
 from hydrostat.scenarios.keys import Scenario
 
 SCENARIOS = {

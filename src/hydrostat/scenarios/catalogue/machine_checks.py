@@ -82,6 +82,10 @@ def check_tracking(spec: RobotSpec, settings: SimpleNamespace) -> None:
         raise InputError(f"the radius of `obstacle`, its last number, must be above 0; got {settings.obstacle[3]:g}")
     if settings.controller == "paper" and (settings.obstacle or settings.orientation != "free"):
         raise InputError("the paper's controller has no `obstacle` and no `orientation`; take controller=continuous")
+    messages = ("message_delay_ticks", "message_loss_percent", "message_noise_percent")
+    named = [name for name in messages if getattr(settings, name)]
+    if named and settings.controller != "decentralised":
+        raise InputError(f"`{named[0]}` needs agents that send messages; take controller=decentralised")
     if settings.controller == "decentralised":
         if settings.obstacle:
             raise InputError(

@@ -1,0 +1,181 @@
+"""How an octopus comes to lie with its mouth on its prey: arms raise the body, one draws the prey under it, it sinks.
+
+The mouth is between the bases of the arms, which close the ring about it on the ground: prey can come from below alone.
+Activations and gains were found by trying.
+"""
+
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+from hydrostat.control.anatomy import BodyPlan
+from hydrostat.control.feedback import Servo
+from hydrostat.control.gaits.prey_course import BENEATH, BRINGS, CLEAR, TIMES
+from hydrostat.control.point_plans import ease_of_change
+from hydrostat.control.profiles import minimum_jerk
+from hydrostat.lie import SE3, small
+from hydrostat.mechanics import kinematics
+from hydrostat.sensing import Observation
+from hydrostat.surroundings.objects import Ball
+from hydrostat.system import System
+
+PATIENCE = 6.0
+"""Time for which the body waits for the prey to come under it, at most [s]."""
+_GAINS = (4.0, 8.0)  # activation per height that is missing [1/m], and per its integral [1/(m s)]
+_MISSING = (-0.01, 0.05)  # m s: bounds of that integral
+_LEVELS = (-0.1, 0.6)  # bounds of the activation, downwards and upwards
+_LIFTS = (0.0, 0.2, 0.45)  # of the arm: it bends down between the first two, up between the last two
+_CLEARS = (0.2, 0.3)  # activation of arms that rise out of the way, and the part of them that bends
+_PRESS = 0.014  # m by which the body is lowered farther than the prey lets it, of arms of 0.24 m
+_WITHIN = 0.4  # sine of the angle from the vertical below which prey is under the mouth
+_STEERS = 1.0  # 1/s: rate at which the seen error of the prey's place fades
+_FARTHEST = 0.06  # m: largest displacement of the plan, of an arm of 0.24 m
+_BEFORE = 0.3  # s before the end of the course to the mouth, from when on the prey is steered
+_EASES, _RELAXES = 1.0, 0.3  # s in which the arm relaxes when the body lies on the prey, and by which share
+_OPPOSITE = np.array([2, 1, 0, 3, 4, 5, 6])  # muscles across the arm, in the plane of up and down
+
+
+class CoverMemory(NamedTuple):
+    """The memory of an octopus that brings its mouth and its prey together."""
+
+    missing: Float[Array, " a"]
+    """Integral of the height that the base of each arm lacks [m s]."""
+    shift: Float[Array, " 2"]
+    """Displacement of the plan along the arm and to its side by what is seen of the prey [m]."""
+    waited: Float[Array, ""]
+    """Time for which the body has waited for the prey to come under it [s]."""
+
+    @staticmethod
+    def fresh(arms: int) -> "CoverMemory":
+        """The memory at the start, of a body with some arms."""
+        return CoverMemory(jnp.zeros(arms), jnp.zeros(2), jnp.zeros(()))
+
+
+class Cover(eqx.Module):
+    """The motion of a body that is raised on its arms, and lowered on the prey that one of them draws under it."""
+
+    bases: Float[Array, "a 3"]
+    """Positions of the arms' bases in the body's frame [m]."""
+    rest: Float[Array, ""]
+    """Height of the arms' bases when the octopus lies on the ground [m]."""
+    rise: Float[Array, ""]
+    """How far the body is raised [m]."""
+    sink: Float[Array, ""]
+    """How far it is lowered on the prey [m]: a little farther than the prey lets it."""
+    lift: Float[Array, "n m"]
+    """Activation of an arm that raises the body, per unit."""
+    clear: Float[Array, "n m"]
+    """Activation of an arm that rises out of the way."""
+    mass: Float[Array, ""]
+    """Mass of the prey [kg]."""
+    near: Float[Array, ""]
+    """Distance of the prey from the body's axis below which it is under the mouth [m]."""
+    goal: Float[Array, " 2"]
+    """Where the prey is brought, from the body's axis, along the arm and to its side [m]."""
+    change: Float[Array, "n k 2"]
+    """Change of the shape for a displacement of the place that holds the prey [1/m]."""
+    farthest: Float[Array, ""]
+    """Largest displacement of the plan [m]."""
+
+    def shifted(self, observation: Observation, memory: CoverMemory, clock, prey, yaw, side) -> CoverMemory:
+        """The plan displaced so that the prey comes under the mouth.
+
+        **Arguments:** `clock`: time of the course [s]; `prey`: its position in the world [m]; `yaw`, `side`: the arm's
+        azimuth on the body [rad], and 1 where it sweeps to its left, else -1.
+        """
+        own = _own(observation.pose, prey)
+        along = jnp.cos(yaw) * own[0] + jnp.sin(yaw) * own[1]
+        beside = side * (jnp.cos(yaw) * own[1] - jnp.sin(yaw) * own[0])
+        # Prey that the body lies on is not moved on: errors would sum up until the arm bursts out.
+        steers = (clock > TIMES[5] - _BEFORE) & ((clock < TIMES[7]) | ~self.beneath(observation, prey))
+        rate = jnp.where(steers, _STEERS * observation.period, 0.0)
+        shift = memory.shift + rate * (self.goal - jnp.stack([along, beside]))
+        size = jnp.maximum(jnp.hypot(shift[0], shift[1]), 1e-12)
+        return memory._replace(shift=shift * jnp.minimum(1.0, self.farthest / size))
+
+    def shape(self, shift: Float[Array, " 2"]) -> Float[Array, "n k"]:
+        """The change of the shape for a displacement."""
+        return jnp.sum(self.change * shift, -1)
+
+    def carrying(self, fetch: Servo, taken: Float[Array, " n"]) -> Servo:
+        """The servo of an arm that counts the mass of the prey where its suckers hold it."""
+        share = taken / jnp.maximum(jnp.sum(taken), 1.0)
+        return eqx.tree_at(lambda servo: servo.bare, fetch, fetch.bare.with_mass(share, self.mass, 0.0))
+
+    def beneath(self, observation: Observation, prey: Float[Array, " 3"]) -> Bool[Array, ""]:
+        """Whether the prey is under the mouth."""
+        own = _own(observation.pose, prey)
+        return jnp.hypot(own[0], own[1]) < self.near
+
+    def raised(self, observation: Observation, memory: CoverMemory, clock) -> tuple[Float[Array, "a n m"], CoverMemory]:
+        """The activations with which arms hold the body at its height, each that of its own base."""
+        up = minimum_jerk(jnp.clip((clock - TIMES[3]) / (TIMES[4] - TIMES[3]), 0.0, 1.0))
+        down = minimum_jerk(jnp.clip((clock - TIMES[6]) / (TIMES[7] - TIMES[6]), 0.0, 1.0))
+        pose = observation.pose
+        height = pose.position[2] + small.matvec(pose.rotation, self.bases)[:, 2]
+        lacks = self.rest + self.rise * up - self.sink * down - height
+        on = jnp.where(clock > TIMES[3], 1.0, 0.0)
+        missing = on * jnp.clip(memory.missing + observation.period * lacks, *_MISSING)
+        level = (on * jnp.clip(_GAINS[0] * lacks + _GAINS[1] * missing, *_LEVELS))[:, None, None]
+        across = self.lift[:, _OPPOSITE[: self.lift.shape[1]]]
+        activation = jnp.maximum(level, 0.0) * self.lift + jnp.maximum(-level, 0.0) * across
+        return activation, memory._replace(missing=missing)
+
+
+def eased(clock) -> Float[Array, ""]:
+    """How far the octopus has relaxed since its body lies on the prey, from 0 to 1, at a time of the course [s]."""
+    return jnp.clip((clock - TIMES[7]) / _EASES, 0.0, 1.0)
+
+
+def held_back(clock) -> Float[Array, ""]:
+    """The share of its activation that the arm which holds the prey keeps, at a time of the course [s]."""
+    return 1.0 - _RELAXES * eased(clock)
+
+
+def cover(system: System, plan: BodyPlan, ball: Ball, fetch: Servo) -> Cover:
+    """The motion for some prey and the servo of the arm that draws it in."""
+    robot, anatomy, scale = system.robot, plan.anatomy, plan.scale
+    assert robot.body is not None
+    assert isinstance(robot.mounts, SE3)
+    bases = robot.mounts.position
+    first, middle, last = _LIFTS
+    level = anatomy.grade * (anatomy.inside(first, middle) - 0.5 * anatomy.inside(middle, last))
+    zero, aside = jnp.zeros_like(level), _CLEARS[0] * anatomy.grade * anatomy.inside(0.0, _CLEARS[1])
+    bends = jnp.stack([jnp.maximum(level, 0.0), zero, jnp.maximum(-level, 0.0), zero], -1)
+    return Cover(
+        bases=bases,
+        rest=robot.T_world_body.position[2] + bases[0, 2],
+        rise=2.0 * ball.radius + CLEAR * scale,
+        sink=(CLEAR + _PRESS) * scale,
+        lift=anatomy.muscles(bends, 0.25 * jnp.abs(level)),
+        clear=anatomy.muscles(jnp.stack([zero, zero, aside, zero], -1), 0.5 * aside),
+        mass=ball.mass,
+        near=_WITHIN * (robot.body.radius + ball.radius),
+        goal=scale * jnp.asarray(BENEATH),
+        change=_change(fetch),
+        farthest=_FARTHEST * scale,
+    )
+
+
+def _change(fetch: Servo) -> Float[Array, "n k 2"]:
+    """The least change of the last shape of a course that displaces the held place along the arm, and to its side."""
+    arm, home = fetch.known.arm.arm, fetch.table.shape[-1]
+    part, up, along = max(1, round(BRINGS * arm.count)), jnp.array([0.0, 0.0, 1.0]), arm.T_world_base.rotation[:, 2]
+    axes = jnp.stack([along, small.cross(up, along), up])
+
+    def reached(q):
+        return small.matvec(axes, kinematics.segment_poses(arm, q)[part].position)
+
+    J = jax.jacfwd(reached)(home).reshape(3, -1)
+    JW = J * ease_of_change(arm).reshape(-1)
+    change = small.matmul(JW.T, small.inverse_positive(small.matmul(JW, J.T)))
+    return change[:, :2].reshape(*home.shape, 2)
+
+
+def _own(pose: SE3, point: Float[Array, " 3"]) -> Float[Array, " 3"]:
+    """A point of the world in the body's frame [m]."""
+    return small.matvec(pose.rotation.T, point - pose.position)
