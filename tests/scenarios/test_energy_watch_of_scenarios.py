@@ -36,6 +36,7 @@ SHORT = {
     "squid-reach": {"seconds": 8.0},
     "squid-swim": {"seconds": 10.0},
     "squid-station": {"seconds": 10.0},
+    "squid-anchor": {},
     "drive": {},
 }
 """Settings with which scenarios that step a system are as at their defaults, and shorter where they allow it."""
