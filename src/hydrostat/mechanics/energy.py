@@ -112,7 +112,11 @@ def _hull_masses(hull: Hull, base: BaseMotion, lifting: Float[Array, ""], water:
 
 
 def energy(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) -> Energy:
-    """Kinetic, elastic and gravitational energy."""
+    """Kinetic, elastic and gravitational energy.
+
+    In a steady current u the kinetic energy is that which is conserved, v dL/dv - L with the Lagrangian function
+    L = m v^2 / 2 + m_a |v - u|^2 / 2 of masses m that carry water m_a along: below zero for a robot at rest.
+    """
     bodies = masses(model, x, v, inputs)
     kinetic = 0.5 * jnp.sum(bodies.inertia * bodies.twist**2 - bodies.added * bodies.drift(inputs) ** 2)
     radial, elastic = each_arm(
