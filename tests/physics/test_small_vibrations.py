@@ -77,7 +77,7 @@ def critical_load(spectrum_of):
 @pytest.mark.parametrize(
     ("load_name", "exact", "printed"),
     # P L^2 / EI of a force on the tip, after Euler; q L^3 / EI of the weight, after Greenhill.
-    [("push", np.pi**2 / 4.0, 0.0), ("gravity", 7.837347439, 0.5e-9)],
+    [pytest.param("push", np.pi**2 / 4.0, 0.0, marks=pytest.mark.slow), ("gravity", 7.837347439, 0.5e-9)],
 )
 def test_an_upright_rod_loses_its_stability_at_the_critical_load(load_name, exact, printed):
     loads, roundings = zip(

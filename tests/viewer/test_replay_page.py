@@ -52,6 +52,7 @@ def test_draws_an_arm_and_moves_it(page_and_log):
     assert not log["errors"]
 
 
+@pytest.mark.slow
 def test_orbiting_outlasts_the_loop(page_and_log):
     page, log = page_and_log
 
