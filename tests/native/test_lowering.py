@@ -291,6 +291,24 @@ def test_a_row_of_a_table_is_read_where_it_is():
     np.testing.assert_allclose(value_of(picked, table, row), np.sin(table[417]), rtol=1e-15)
 
 
+def test_rows_of_steps_whose_carry_is_read_at_a_computed_place():
+    def step(rate, carry):
+        buffer, place, total = carry
+        row = buffer[jnp.clip(place.astype(int), 0, 8)]
+        return buffer + rate, jnp.where(place > 7.0, 0.0, place + 1.0), total + row
+
+    carry = numbers(9, 3, 20), jnp.zeros(()), jnp.zeros((3, 20))
+    native = Native(step, 0.5, carry, stepping=True)
+    parameters, memory = native.parameters.new(), native.argument.new()
+    native.parameters.pack(parameters, [0.5])
+    native.argument.pack(memory, carry)
+    found = native.argument.unpack(native.steps(parameters, memory, 4, 1, native.frame()))
+    for row in range(4):
+        carry = step(0.5, carry)
+        for mine, wanted in zip(found, carry, strict=True):
+            np.testing.assert_allclose(mine[row], wanted, rtol=1e-13, atol=1e-13)
+
+
 def test_a_sum_within_lanes_that_is_the_same_for_all_of_them():
     def grown(weights, row):
         def body(y, i):

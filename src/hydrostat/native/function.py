@@ -127,18 +127,20 @@ def lowered(function, parameters, argument, side_by_side=0, stepping=False, fed=
     low = Lowering(Emitter(width), frozenset(scan_lengths(block)), side_by_side)
     count = len(jax.tree.leaves(parameters))
 
+    def layout(atom):
+        return low.layout(atom.shape, low.axis_of(atom.shape))
+
     cuts = _cuts(block.eqns)
 
-    def layout(atom):
+    def table_layout(atom):
         # Of a table of which one row at a time is used, the rows are in one piece, and side by side what is in a row.
-        cut = cuts.get(id(atom), ())
-        kept = [i for i in range(len(atom.shape)) if i not in cut]
+        kept = [i for i in range(len(atom.shape)) if i not in cuts.get(id(atom), ())]
         inner = low.axis_of([atom.shape[i] for i in kept])
-        return low.layout(atom.shape, low.axis_of(atom.shape) if inner is None else kept[inner])
+        return layout(atom) if inner is None else low.layout(atom.shape, kept[inner])
 
     middle = count + len(jax.tree.leaves(argument[0])) if fed else len(block.inputs)
-    groups = block.inputs[:count], block.inputs[count:middle], block.inputs[middle:], block.outputs
-    packings = [Packing.of(some, layout) for some in groups]
+    groups = block.inputs[count:middle], block.inputs[middle:], block.outputs
+    packings = [Packing.of(block.inputs[:count], table_layout), *(Packing.of(some, layout) for some in groups)]
     text = _text(low, block, packings, stepping, reset)
     data = {name: packing.said() for name, packing in zip(_PACKINGS, packings, strict=True)}
     tree = jax.tree.structure(shape[0])
