@@ -5,6 +5,7 @@ Where there is none those tests say so and are skipped, except under CI=true, wh
 
 import io
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -71,6 +72,14 @@ def open_page(browser, address: str, width: int = 640, height: int = 480):
     return page, log
 
 
+def until(condition, seconds: float = 200.0):
+    """Wait for a condition."""
+    begin = time.perf_counter()
+    while not condition():
+        assert time.perf_counter() - begin < seconds, "it did not happen"
+        time.sleep(0.02)
+
+
 def draw(page, pictures: int):
     """Wait until the page has drawn some pictures."""
     page.evaluate(
@@ -101,3 +110,21 @@ def pixel(page, client, point) -> np.ndarray:
     scale = 0.5 * camera.image_height / np.tan(0.5 * camera.fov) / far
     middle = [canvas["x"] + 0.5 * canvas["width"], canvas["y"] + 0.5 * canvas["height"]]
     return np.array(middle) + scale * np.array([away @ across, away @ down])
+
+
+def drag_up(page, server, start, size: float) -> None:
+    """Grab the arrow of a handle that points up, once it is seen, and pull it up.
+
+    **Arguments:** `server`: viser's; `start`: where the handle is [m]; `size`: of the handle [m].
+    """
+    client = next(iter(server.get_clients().values()))
+    grab, goal = (pixel(page, client, start + np.array([0, 0, share * size])) for share in (0.35, 1.0))
+    page.wait_for_timeout(2500)
+    until(lambda: blue(page, grab))
+    page.mouse.move(*grab)
+    draw(page, 4)
+    page.mouse.down()
+    page.mouse.move(*(0.5 * (grab + goal)), steps=3)
+    page.mouse.move(*goal, steps=3)
+    draw(page, 4)
+    page.mouse.up()

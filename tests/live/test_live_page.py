@@ -2,13 +2,12 @@
 
 import io
 import threading
-import time
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from chromium import blue, draw, open_page, pixel
+from chromium import drag_up, open_page, until
 
 pytestmark = pytest.mark.browser
 WIDTH, HEIGHT = 1240, 560
@@ -29,14 +28,6 @@ def live(arm_session, browser):
     thread.join(10.0)
     page.close()
     server.stop()
-
-
-def until(condition, seconds: float = 60.0):
-    """Wait for a condition."""
-    begin = time.perf_counter()
-    while not condition():
-        assert time.perf_counter() - begin < seconds, "it did not happen"
-        time.sleep(0.02)
 
 
 def test_play_lets_time_pass_and_pause_stops_it(live):
@@ -68,18 +59,8 @@ def test_a_handle_pulls_the_tip_to_its_place(live):
     start = np.array(touch.handle.position)
     np.testing.assert_allclose(start, session.node_position(session.node_of(0, 1.0)), atol=1e-6)
     # Grab the arrow that points up once it is seen, and pull it up.
-    client = next(iter(shown.server.get_clients().values()))
     size = 0.22 * shown.stage.framing.size
-    grab, goal = (pixel(page, client, start + np.array([0, 0, share * size])) for share in (0.35, 1.0))
-    page.wait_for_timeout(2500)
-    until(lambda: blue(page, grab))
-    page.mouse.move(*grab)
-    draw(page, 4)
-    page.mouse.down()
-    page.mouse.move(*(0.5 * (grab + goal)), steps=3)
-    page.mouse.move(*goal, steps=3)
-    draw(page, 4)
-    page.mouse.up()
+    drag_up(page, shown.server, start, size)
     until(lambda: touch.handle.position[2] - start[2] > 0.15 * size)
     np.testing.assert_allclose(touch.handle.position[:2], start[:2], atol=1e-3)
     # A stiff hand, and time: the tip is where the handle is.

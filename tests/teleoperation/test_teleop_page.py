@@ -7,17 +7,9 @@ import time
 import numpy as np
 import pytest
 
-from chromium import blue, draw, open_page, pixel
+from chromium import drag_up, open_page, until
 
 pytestmark = pytest.mark.browser
-
-
-def until(condition, seconds: float = 200.0):
-    """Wait for a condition."""
-    begin = time.perf_counter()
-    while not condition():
-        assert time.perf_counter() - begin < seconds, "it did not happen"
-        time.sleep(0.02)
 
 
 @pytest.fixture(scope="module")
@@ -61,17 +53,7 @@ def test_the_gizmo_is_dragged_and_the_tip_comes_after(driven, opened):
     side, device, shown = driven
     page, _ = opened
     start, size = device.goal, 0.2 * side.model.limb.length
-    client = next(iter(shown.server.get_clients().values()))
-    grab, goal = (pixel(page, client, start + np.array([0, 0, share * size])) for share in (0.35, 1.0))
-    page.wait_for_timeout(2500)
-    until(lambda: blue(page, grab))
-    page.mouse.move(*grab)
-    draw(page, 4)
-    page.mouse.down()
-    page.mouse.move(*(0.5 * (grab + goal)), steps=3)
-    page.mouse.move(*goal, steps=3)
-    draw(page, 4)
-    page.mouse.up()
+    drag_up(page, shown.server, start, size)
     until(lambda: device.goal[2] - start[2] > 0.02)
     np.testing.assert_allclose(device.goal[:2], start[:2], atol=1e-3)
     until(lambda: np.linalg.norm(side.model.view.tip - device.goal) < 0.003)
