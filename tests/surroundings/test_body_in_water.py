@@ -151,3 +151,20 @@ def test_prey_answers_to_the_arm_that_holds_it_as_it_does_to_all(crowded):
     assert np.abs(together.force[4:]).max() > 1e-3
     for one, other in zip(together, apart, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-12 * max(np.abs(one).max(), 1e-3))
+
+
+def test_thin_nodes_meet_the_body_with_one_share_of_their_radius():
+    """At one share of their radius two thin nodes are pressed off the body alike, and one that is apart is not."""
+    body = _body(jnp.zeros(6))._replace(radius=jnp.array([RADIUS]))
+    radius = jnp.array([0.4e-3, 0.8e-3, 0.8e-3, 4e-3])
+    out = jnp.eye(3)[jnp.array([0, 1, 2, 2])] * jnp.array([1.0, 1.0, 1.0, -1.0])[:, None]
+    away = RADIUS + radius * jnp.array([0.8, 0.8, 1.2, 2.0])
+    zero = jnp.zeros((4, 3))
+    nodes = Nodes(body.position + away[:, None] * out, zero, zero, out, radius, radius)
+    soft = dataclasses.replace(LAW, onset=jnp.asarray(1e-3))
+    on_arms, on_body = body_contact(soft, nodes, body, 0, 0.0, np.arange(4))
+    push = np.asarray(on_arms.push)
+    assert push[0, 0] > 0.0
+    np.testing.assert_allclose(push[:2].sum(1), push[0, 0], rtol=1e-9)
+    np.testing.assert_array_equal(push[2:], 0.0)
+    np.testing.assert_allclose(np.asarray(on_body.push)[0], -push.sum(0), atol=1e-15)

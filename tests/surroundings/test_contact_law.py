@@ -151,3 +151,12 @@ def test_a_law_can_be_made_of_traced_numbers():
     pushed = lambda k: ContactLaw(k, C, MU, V, D0).at_point(2e-3, jnp.asarray(NORMAL), jnp.zeros(3)).force @ NORMAL  # noqa: E731
     # Beyond the onset the force is k (d - d_0 / 2).
     assert float(jax.grad(pushed)(jnp.asarray(K))) == pytest.approx(2e-3 - 0.5 * D0)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.25])
+def test_one_load_presses_thin_nodes_in_by_one_share_of_their_radius(share):
+    radius = jnp.array([0.5e-3, 1e-3, 2e-3, 4e-3, 8e-3])
+    law = LAW.by_radius(radius, 0.3 * radius)
+    force = np.asarray(law.pressed(share * radius, jnp.zeros(5))[0])
+    np.testing.assert_allclose(force[:3], force[3], rtol=1e-12)  # up to half of the thickest
+    assert force[4] == pytest.approx(2.0 * force[3])  # from there on one stiffness for all

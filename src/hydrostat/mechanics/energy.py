@@ -1,6 +1,6 @@
 """Energy and momentum of a robot, and the power of the forces on it."""
 
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import jax
 import jax.numpy as jnp
@@ -13,12 +13,19 @@ from hydrostat.mechanics.buoyancy import displaced, displaced_mass
 from hydrostat.mechanics.contraction import muscle_forces
 from hydrostat.mechanics.dynamics import motions_of
 from hydrostat.mechanics.elasticity import dissipated_power, elastic_energy
-from hydrostat.mechanics.motion import BaseMotion, Coordinates, body_node, like_coordinates, without_masses
-from hydrostat.mechanics.nodes import Entrained
-from hydrostat.mechanics.outer_forces import forces_on_nodes
+from hydrostat.mechanics.motion import (
+    BaseMotion,
+    Coordinates,
+    arm_nodes,
+    body_node,
+    like_coordinates,
+    without_masses,
+)
+from hydrostat.mechanics.nodes import Entrained, NodeFamily
+from hydrostat.mechanics.outer_forces import forces_per_arm
 from hydrostat.mechanics.points import carried_twist
 from hydrostat.mechanics.radial_inertia import radial_kinetic_energy
-from hydrostat.mechanics.robot import Inputs, Robot, each_arm, gathered, total
+from hydrostat.mechanics.robot import Inputs, PerArm, Robot, each_arm, gathered, total
 from hydrostat.mechanics.wires import wire_forces
 
 
@@ -63,6 +70,12 @@ class Masses(NamedTuple):
 
 def masses(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) -> Masses:
     """All masses of a robot: Gauss points, lumps and a free base."""
+    arms, own = _masses_by_arm(model, x, v, inputs)
+    return jax.tree.map(lambda *y: jnp.concatenate(y), gathered(model, arms), *own)
+
+
+def _masses_by_arm(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) -> tuple[PerArm, list[Masses]]:
+    """The masses of each arm, and those of a free base."""
     base, motions = motions_of(model, x, v, like_coordinates(model), inputs)
     water, density = entrained(inputs), displaced(inputs)
 
@@ -87,7 +100,7 @@ def masses(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) -> Mass
         lumps = of(motion.lumps, motion.T_world[i], motion.V[i], arm.lump_inertia)
         return (jax.tree.map(lambda *y: jnp.concatenate(y), own, lumps),)
 
-    parts = [gathered(model, each_arm(model, of_arm, motions)[0])]
+    parts = []
     if model.base_inertia is not None:
         pose = jax.tree.map(lambda y: y[None], base.T)
         own = model.base_inertia[None]
@@ -97,7 +110,7 @@ def masses(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) -> Mass
         parts.append(Masses(own, jnp.zeros_like(own), inside[None], pose, base.V[None]))
         if hull is not None:
             parts.append(_hull_masses(hull, base, lifting, water))
-    return jax.tree.map(lambda *y: jnp.concatenate(y), *parts)
+    return each_arm(model, of_arm, motions)[0], parts
 
 
 def _hull_masses(hull: Hull, base: BaseMotion, lifting: Float[Array, ""], water: Entrained | None) -> Masses:
@@ -149,8 +162,15 @@ class Bulk(NamedTuple):
 
 def bulk(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs) -> Bulk:
     """Momentum, inertia and weight less buoyancy of a robot in one pass over its masses."""
-    bodies = masses(model, x, v, inputs)
-    return Bulk(_momentum(bodies, inputs), _composite(bodies), _weight(bodies, model.gravity, inputs))
+    arms, own = _masses_by_arm(model, x, v, inputs)
+
+    def of(bodies: Masses):
+        return _momentum(bodies, inputs), _composite(bodies), _weight(bodies, model.gravity, inputs)
+
+    found = Bulk(*(total(model, y) for y in each_arm(model, lambda arm, mount, bodies: of(bodies), arms)))
+    for bodies in own:
+        found = Bulk(*(a + b for a, b in zip(found, of(bodies), strict=True)))
+    return found
 
 
 def _momentum(bodies: Masses, inputs: Inputs) -> Float[Array, " 6"]:
@@ -226,7 +246,8 @@ def applied_wrench(
     if not loaded and inputs.surroundings is None:
         return wrench, watts
     light = model if loaded else without_masses(model)
-    base, motions = motions_of(light, x, v, like_coordinates(model), inputs, weight=False)
+    still = like_coordinates(model)
+    base, motions = motions_of(light, x, v, still, inputs, weight=False)
 
     def add(position, angular, velocity, moment, force):
         wrench = jnp.concatenate([jnp.sum(moment + small.cross(position, force), 0), jnp.sum(force, 0)])
@@ -250,14 +271,25 @@ def applied_wrench(
         wrench, watts = (total(model, y) for y in found)
     if inputs.surroundings is not None:
         shift = jnp.zeros(3) if origin is None else origin
-        acting = forces_on_nodes(light, motions, x, inputs.surroundings, shift)
+        known, motion_and_forces = forces_per_arm(light, base, x, v, still, inputs, shift)
+
+        def around_arm(arm, mount, known, q, qd, qdd):
+            motion, outer = motion_and_forces(arm, mount, known, q, qd, qdd)
+            push, more = jnp.zeros(6), jnp.zeros(())
+            for family, forces in zip(get_args(NodeFamily), outer, strict=True):
+                if forces is not None:
+                    at = arm_nodes(family, arm, motion, q)
+                    own = add(at.position, at.angular_velocity, at.velocity, forces.torque, forces.force)
+                    push, more = push + own[0], more + own[1]
+            return push, more
+
+        push, more = (total(model, y) for y in each_arm(light, around_arm, known, x.q, v.q, still.q))
+        wrench, watts = wrench + push, watts + more
         body = body_node(base)
-        body = body._replace(position=body.position + shift)
-        outside = inputs.surroundings.on_body(body) if model.free_base else None
+        there = body._replace(position=body.position + shift)
+        outside = inputs.surroundings.on_body(there) if model.free_base else None
         if outside is not None:
-            acting.append((body, outside))
-        for at, forces in acting:
-            push, more = add(at.position - shift, at.angular_velocity, at.velocity, forces.torque, forces.force)
+            push, more = add(body.position, body.angular_velocity, body.velocity, outside.torque, outside.force)
             wrench, watts = wrench + push, watts + more
     return wrench, watts
 

@@ -16,7 +16,7 @@ from hydrostat.mechanics.motion import (
     nodes_per_arm,
 )
 from hydrostat.mechanics.nodes import AbstractForces, NodeFamily, NodeForces, Nodes
-from hydrostat.mechanics.robot import Inputs, PerArm, Robot, dispersed, each_arm
+from hydrostat.mechanics.robot import Inputs, Robot, dispersed, each_arm
 
 
 class OuterForces(NamedTuple):
@@ -26,11 +26,21 @@ class OuterForces(NamedTuple):
     flow: NodeForces | None
 
 
-def forces_per_arm(model: Robot, base: BaseMotion, x: Coordinates, v: Coordinates, a: Coordinates, inputs: Inputs):
+def forces_per_arm(
+    model: Robot,
+    base: BaseMotion,
+    x: Coordinates,
+    v: Coordinates,
+    a: Coordinates,
+    inputs: Inputs,
+    shift: float | Float[Array, " 3"] = 0.0,
+):
     """A quantity of each arm, and the function that computes from it the arm's motion and the forces on its nodes.
 
     Surroundings may couple all arms, and then see the nodes of all of them at once. Of equal arms, each sees its own
     share of them, so that one arm is worked out from begin to end before the next.
+
+    **Arguments:** `shift`: from where positions are counted to the world's origin [m].
     """
 
     def moved(arm, mount, q, v, a) -> Motion:
@@ -42,12 +52,12 @@ def forces_per_arm(model: Robot, base: BaseMotion, x: Coordinates, v: Coordinate
 
         def motion_and_forces(arm, mount, share, q, v, a):
             motion = moved(arm, mount, q, v, a)
-            return motion, _outer(share, lambda family: arm_nodes(family, arm, motion, q))
+            return motion, _outer(share, lambda family: _shifted(arm_nodes(family, arm, motion, q), shift))
 
         return shares, motion_and_forces
 
     (motions,) = each_arm(model, lambda *own: (moved(*own),), x.q, v.q, a.q)
-    outer = _outer(around, lambda family: all_nodes(model, motions, x, family))
+    outer = _outer(around, lambda family: _shifted(all_nodes(model, motions, x, family), shift))
     known = (motions, outer)
     if not model.single:
         known = tuple(zip(motions, _divided(model, outer), strict=True))
@@ -79,25 +89,9 @@ def _divided(model: Robot, outer: OuterForces) -> list[OuterForces]:
     return [OuterForces(*own) for own in zip(*each, strict=True)]
 
 
-def forces_on_nodes(
-    model: Robot,
-    motions: PerArm,
-    x: Coordinates,
-    around: AbstractForces | None,
-    shift: float | Float[Array, " 3"] = 0.0,
-) -> list[tuple[Nodes, NodeForces]]:
-    """The nodes of all arms at which the surroundings act, and their forces there, family after family.
-
-    **Arguments:** `shift`: from where positions are counted to the world's origin [m].
-    """
-    found = []
-    for family in get_args(NodeFamily):
-        part = None if around is None else around.at(family)
-        if part is not None:
-            nodes = all_nodes(model, motions, x, family)
-            nodes = nodes._replace(position=nodes.position + shift)
-            found.append((nodes, part.forces(nodes)))
-    return found
+def _shifted(nodes: Nodes, shift) -> Nodes:
+    """The nodes with their positions counted from another point."""
+    return nodes if isinstance(shift, float) and shift == 0.0 else nodes._replace(position=nodes.position + shift)
 
 
 def forces_on_body(base: BaseMotion, inputs: Inputs) -> NodeForces | None:

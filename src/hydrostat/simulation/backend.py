@@ -148,11 +148,15 @@ class NativeRows:
 
     def __init__(self, loop: Loop, carry: Carry, dt: float):
         """**Arguments:** `carry`: such as the run goes on from; `dt`: the step [s]."""
-        self._dynamic, static = eqx.partition((loop, jnp.asarray(dt, float)), eqx.is_array)
+        dynamic, static = eqx.partition((loop, jnp.asarray(dt, float)), eqx.is_array)
         like, self._rest = eqx.partition(carry, eqx.is_array)
-        self._step = compiled_step(self._dynamic, like, (static, self._rest))
+        self._step = compiled_step(dynamic, like, (static, self._rest))
         self._structure = jax.tree.structure(like)
         self._parameters, self._memory = self._step.parameters.new(), self._step.argument.new()
+        self._step.parameters.pack(self._parameters, jax.tree.leaves(dynamic))
+        # Where the length of a step is, the last of the parameters, and the arrays of the carry.
+        self._dt = self._step.parameters.unpack(self._parameters)[-1]
+        self._carry = self._step.argument.unpack(self._memory)
         self._frame = self._step.frame()
         self._seconds_a_step = np.inf  # not known before the first one
 
@@ -164,9 +168,7 @@ class NativeRows:
         parts, begin, left = [], perf_counter(), rows
         while left and (not parts or perf_counter() - begin < _LONGEST):
             most = max(1, int(min(_PORTION / (self._seconds_a_step * every), left)))
-            started = perf_counter()
             carry, found = self(carry, most, every, dt)
-            self._seconds_a_step = (perf_counter() - started) / (most * every)
             parts, left = [*parts, found], left - most
             if not np.all(found.good):
                 break
@@ -174,11 +176,13 @@ class NativeRows:
 
     def __call__(self, carry: Carry, rows: int, every: int, dt: float) -> tuple[Carry, Row]:
         """The carry after `rows` rows of `every` steps, and the rows."""
+        started = perf_counter()
+        self._dt[...] = dt
+        for place, value in zip(self._carry, jax.tree.leaves(eqx.filter(carry, eqx.is_array)), strict=True):
+            place[...] = value
         step = self._step
-        dynamic = (self._dynamic[0], np.asarray(dt, float))
-        step.parameters.pack(self._parameters, jax.tree.leaves(dynamic))
-        step.argument.pack(self._memory, jax.tree.leaves(eqx.filter(carry, eqx.is_array)))
         arrays = step.argument.unpack(step.steps(self._parameters, self._memory, rows, every, self._frame))
+        self._seconds_a_step = (perf_counter() - started) / max(rows * every, 1)
         after = jax.tree.unflatten(self._structure, [array[-1].copy() for array in arrays])
         after = eqx.combine(after._replace(iterations=np.zeros_like(after.iterations)), self._rest)
         rows_found = row_of(eqx.combine(jax.tree.unflatten(self._structure, arrays), self._rest))

@@ -93,6 +93,7 @@ class Run:
         """**Arguments:** as those of `simulate`."""
         self.backend = errors.choice("backend", backend, BACKENDS)
         self._native: NativeRows | None = None
+        self._at_rest: Carry | None = None
         self.dt = errors.number("dt", dt, above=0.0, most=1e3)
         self.every = errors.whole("every", every, least=1, most=10**9)
         self.given_controller = controller
@@ -118,8 +119,7 @@ class Run:
         **Arguments:** `state`: where the run will start; `record`: whether it will be recorded.
         """
         motions.announce(self, state)
-        start = self.system.rest() if state is None else state
-        first = _first(self.loop, start, self.dt, None)
+        first = self._start(state, None)
         _, found = self._piece(first, _piece_rows(self.rows(seconds), self.every))
         trial = self._trajectory(jax.tree.map(np.asarray, found))
         if record:
@@ -144,8 +144,7 @@ class Run:
                                  on_progress=on_progress)  # fmt: skip
         motions.announce(self, state)
         rows = self.rows(seconds)
-        start: State = self.system.rest() if state is None else state
-        carry = _first(self.loop, start, self.dt, memory)
+        carry = self._start(state, memory)
         self._check_stability(carry)
         takers = [] if on_rows is None else [on_rows]
         if record is not None:
@@ -165,6 +164,15 @@ class Run:
             raise InputError(f"the run in {str(folder)!r} has come to its end; there is nothing to resume")
         with resuming(folder), checkpoints.keeping(checkpoints.Checkpoints(folder, True, single=True)):
             return self(seconds, record=folder, **options)
+
+    def _start(self, state: State | None, memory: Any) -> Carry:
+        """The carry at the start of a run; that from rest is made once."""
+        if state is None and memory is None and self._at_rest is not None:
+            return self._at_rest
+        carry: Carry = _first(self.loop, self.system.rest() if state is None else state, self.dt, memory)
+        if state is None and memory is None:
+            self._at_rest = carry
+        return carry
 
     def rows(self, seconds: float) -> int:
         """The number of rows of a run of some seconds, after the first."""

@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Float
 
 from hydrostat.lie import small
 from hydrostat.mechanics.nodes import AbstractForces, NodeForces, Nodes, on_displacements, shares
-from hydrostat.surroundings.contact import ContactLaw
+from hydrostat.surroundings.contact import ONSET, ContactLaw
 from hydrostat.surroundings.pairs import closest_points
 
 _CLEAR = 1e-9  # m, below which two points have no direction from one to the other
@@ -27,6 +27,7 @@ _PULL = 0.04  # of the points of touch towards the middles of capsules along eac
 _ALONG = 0.01  # squared sine of the angle from where capsules do not lie along each other
 _CLIP = 60.0  # of exponents: what is so much farther does not count
 _LEAST = 1e-100  # a divisor that is not zero
+_BESIDE = _CLIP * _TIE + _ASIDE  # gap, over the sum of two radii, from where a pair takes no share of another's touch
 
 
 class CapsuleContact(AbstractForces):
@@ -118,7 +119,9 @@ def body_contact(
 ) -> tuple[CapsuleContact, CapsuleContact]:
     """The contact forces between arms and the ball that carries them, on the nodes and on the ball.
 
-    Along the line between their centres alone: wet skin slides on wet skin, and no angular momentum is made.
+    Along the line between their centres alone: wet skin slides on wet skin, and no angular momentum is made. Thin nodes
+    are stiffer and touch sooner, as on the ground: with one law for all, the tip of an arm that swung against the body
+    went in by more than half its radius.
 
     **Arguments:** `body`: the ball as one node; `apart`: from which of its places on an arm can touch, those before
     being where it is attached; `along`: which place along its arm each node has.
@@ -128,6 +131,7 @@ def body_contact(
     normal = away / distance[:, None]
     out = small.dot(nodes.velocity - body.velocity, normal)
     free = jnp.asarray(along >= apart, float)
+    law = law.by_radius(nodes.radius, jnp.minimum(law.onset, ONSET * nodes.radius))
     f, k, c = (free * y for y in law.pressed(body.radius + nodes.radius - distance, out))
     force = f[:, None] * normal
     # As for pairs of capsules: each of the two is held by twice what the pair resists with.
@@ -141,45 +145,56 @@ def body_contact(
 
 def _between_arms(law: ContactLaw, chains: Nodes, arms: int, neighbours: int, dt, real=None) -> Pressed:
     """The contact forces of all arms on themselves and on each other, with the arm as leading axis."""
-    first, second = np.triu_indices(arms)
     count = chains.radius.shape[1]
     further = np.triu(np.ones((count - 1, count - 1), bool), neighbours)
     at = jnp.arange(arms)
+    ahead, first, second = _pairs(arms)
 
     def add(sums: Pressed, pair):
         i, j, near = pair
 
         def touching(sums):
             a, b = (jax.tree.map(lambda y, k=k: jax.lax.dynamic_index_in_dim(y, k, 0, False), chains) for k in (i, j))
-            possible = further | (i != j)
+            possible = (further | (i != j)) & near[:, None]
             if real is not None:
                 here, there = (jnp.asarray(real)[k] for k in (i, j))
                 possible = possible & here[:, None] & there[None]
-            on_a, on_b = _touching(law, a, b, possible, dt)
 
             def with_both(y, of_a, of_b):
                 to = [(at == k).reshape(-1, *(1,) * of_a.ndim) for k in (i, j)]
                 return y + jnp.where(to[0], of_a, 0.0) + jnp.where(to[1], of_b, 0.0)
 
-            return jax.tree.map(with_both, sums, on_a, on_b)
+            return _touching(law, a, b, possible, near, dt, lambda on: jax.tree.map(with_both, sums, *on), sums)
 
         # Most of the time arms are far from each other, and to see that costs a twentieth of the rest.
-        return jax.lax.cond(near, touching, lambda sums: sums, sums), None
+        return jax.lax.cond(jnp.any(near), touching, lambda sums: sums, sums), None
 
-    near = _near(chains, further, real)[_turn_and_arm(arms, first, second)]
+    near = _near(chains, further, real)[ahead, first]
     nothing = jax.vmap(lambda _: Pressed.nothing(count))(at)
     return jax.lax.scan(add, nothing, (jnp.asarray(first), jnp.asarray(second), near))[0]
 
 
-def _near(chains: Nodes, further: Bool[np.ndarray, "c c"], real) -> Bool[Array, "t a"]:
-    """Whether any two capsules of two arms may touch: each is within a ball about its middle.
+def _pairs(arms: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """All pairs of arms, and each arm with itself: how many places the second is ahead in a ring, the first, the
+    second."""
+    ahead, first = np.indices((arms // 2 + 1, arms)).reshape(2, -1)
+    # Opposite arms are pairs only once.
+    once = (2 * ahead < arms) | (first < arms // 2)
+    ahead, first = ahead[once], first[once]
+    return ahead, first, (first + ahead) % arms
+
+
+def _near(chains: Nodes, further: Bool[np.ndarray, "c c"], real) -> Bool[Array, "t a c"]:
+    """Whether each capsule of an arm may touch any of another one: each is within a ball about its middle.
 
     Row t is about every arm and the one that is t places after it, in a ring: all arms side by side, turn after turn.
     """
     arms = chains.radius.shape[0]
     start, end = chains.position[:, :-1], chains.position[:, 1:]
     middle = 0.5 * (start + end)
-    ball = 0.5 * small.norm(end - start) + jnp.maximum(chains.radius[:, :-1], chains.radius[:, 1:])
+    wide = jnp.maximum(chains.radius[:, :-1], chains.radius[:, 1:])
+    # Nearly touching is near: what counts as touch depends on the gaps of the pairs beside a pair.
+    ball = 0.5 * small.norm(end - start) + wide + 0.5 * _BESIDE * jnp.mean(chains.radius, 1, keepdims=True)
     if real is not None:
         ball = jnp.where(real, ball, -_FAR)
     twice = jax.tree.map(lambda y: jnp.concatenate([y, y]), (middle, ball))
@@ -189,22 +204,19 @@ def _near(chains: Nodes, further: Bool[np.ndarray, "c c"], real) -> Bool[Array, 
         other, others = jax.tree.map(lambda y: jax.lax.dynamic_slice_in_dim(y, t, arms), twice)
         apart = middle[:, :, None] - other[:, None]
         reach = jnp.maximum(ball[:, :, None] + others[:, None], 0.0)
-        return None, jnp.any(possible & (small.dot(apart, apart) < reach**2), (1, 2))
+        return None, jnp.any(possible & (small.dot(apart, apart) < reach**2), 2)
 
     return jax.lax.scan(turn, None, jnp.arange(arms // 2 + 1))[1]
 
 
-def _turn_and_arm(arms: int, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The row and the column of `_near` that belong to a pair of arms."""
-    ahead = second - first
-    short = ahead <= arms // 2
-    return np.where(short, ahead, arms - ahead), np.where(short, first, second)
+def _touching(law: ContactLaw, first: Nodes, second: Nodes, possible, near, dt, added, otherwise):
+    """The result of `added` from the contact forces of two chains of capsules on each other, `otherwise` where they do
+    not touch.
 
-
-def _touching(law: ContactLaw, first: Nodes, second: Nodes, possible, dt) -> tuple[Pressed, Pressed]:
-    """The contact forces of two chains of capsules on each other, for the pairs that can touch."""
+    **Arguments:** `possible`: the pairs that can touch; `near`: the capsules of the first chain that have some.
+    """
     wide = jnp.mean(first.radius) + jnp.mean(second.radius)
-    s, t = _closest(first, second, wide)
+    s, t = _closest(first, second, near, wide)
     separation, radii = (
         _between(s, t, first.position, second.position, -1.0),
         _between(s, t, first.radius, second.radius, 1.0),
@@ -239,11 +251,10 @@ def _touching(law: ContactLaw, first: Nodes, second: Nodes, possible, dt) -> tup
 
             return Pressed(sign * collected(force), 2.0 * collected(resisting))
 
-        return on_nodes(s, 1.0, 1), on_nodes(t, -1.0, 0)
+        return added((on_nodes(s, 1.0, 1), on_nodes(t, -1.0, 0)))
 
     # Near each other is not in touch: the bases of neighbouring arms always are near.
-    nothing = Pressed.nothing(len(first.radius)), Pressed.nothing(len(second.radius))
-    return jax.lax.cond(jnp.any(possible & (distance < radii)), pressed, lambda _: nothing, None)
+    return jax.lax.cond(jnp.any(possible & (distance < radii)), pressed, lambda _: otherwise, None)
 
 
 def _between(s, t, of_first, of_second, sign: float):
@@ -253,21 +264,32 @@ def _between(s, t, of_first, of_second, sign: float):
     )
 
 
-def _closest(first: Nodes, second: Nodes, wide) -> tuple[Float[Array, "c d"], Float[Array, "c d"]]:
-    """Where on the first and on the second chain each pair of capsules is closest, as fractions of the capsules.
+def _closest(first: Nodes, second: Nodes, near, wide) -> tuple[Float[Array, "c d"], Float[Array, "c d"]]:
+    """Where on the first and on the second chain each pair of capsules is closest, as fractions of the capsules, for
+    those of the first chain that are near; for others their middles.
 
     Of capsules that lie along each other many points are equally close; a pull towards their middles, which vanishes
     for others, chooses the middle of the piece along which they do.
     """
-    count, other = len(first.radius) - 1, len(second.radius) - 1
-    a = [jnp.broadcast_to(y[:, None], (count, other, 3)) for y in (first.position[:-1], first.position[1:])]
-    b = [jnp.broadcast_to(y[None], (count, other, 3)) for y in (second.position[:-1], second.position[1:])]
-    u, w = a[1] - a[0], b[1] - b[0]
-    across, lengths = small.cross(u, w), small.dot(u, u) * small.dot(w, w)
-    sine = small.dot(across, across) / jnp.maximum(lengths, _LEAST)
-    pull = _PULL * wide * wide * jnp.maximum(1.0 - sine / _ALONG, 0.0) ** 2
-    near = jax.vmap(jax.vmap(closest_points))(jnp.stack([*a, *b], 2), pull)
-    return near.s, near.t
+    b = second.position[:-1], second.position[1:]
+    w = b[1] - b[0]
+    middles = jnp.full(len(w), 0.5), jnp.full(len(w), 0.5)
+
+    def of_capsule(_, capsule):
+        near, start, end = capsule
+
+        def closest(_):
+            a = [jnp.broadcast_to(y, w.shape) for y in (start, end)]
+            u = a[1] - a[0]
+            across, lengths = small.cross(u, w), small.dot(u, u) * small.dot(w, w)
+            sine = small.dot(across, across) / jnp.maximum(lengths, _LEAST)
+            pull = _PULL * wide * wide * jnp.maximum(1.0 - sine / _ALONG, 0.0) ** 2
+            found = jax.vmap(closest_points)(jnp.stack([*a, *b], 1), pull)
+            return found.s, found.t
+
+        return None, jax.lax.cond(near, closest, lambda _: middles, None)
+
+    return jax.lax.scan(of_capsule, None, (near, first.position[:-1], first.position[1:]))[1]
 
 
 def _along(at: Float[Array, "c d"], low: Float[Array, "c *k"], high: Float[Array, "c *k"]) -> Float[Array, "c d *k"]:

@@ -15,6 +15,10 @@ from hydrostat.lie import small, so3
 from hydrostat.mechanics.nodes import Nodes
 from hydrostat.surroundings.shapes import AbstractShape, scalar
 
+ONSET = 0.3
+"""Onset of the contact of soft nodes, over their radius."""
+_THICK = 0.5  # of the radius of the thickest node, below which contact becomes stiffer
+
 
 class NodeContact(NamedTuple):
     """The contact forces on each node: `NodeForces` with the depth of the contact."""
@@ -107,6 +111,15 @@ class ContactLaw(eqx.Module):
         w_slope = jnp.where(closing, 1.0, half)
         stiff = self.stiffness
         return stiff * p * w, stiff * p_slope * w, stiff * p * self.damping * w_slope
+
+    def by_radius(self, radius: Float[Array, " n"], onset: Float[Array, " n"]) -> "ContactLaw":
+        """The law of each of several nodes, whose onset is given [m], and of which thin ones are stiffer.
+
+        Nodes thinner than half the thickest one have the law's stiffness times the ratio of the two: one load presses
+        each of them in by the same share of its radius.
+        """
+        stiffer = jnp.maximum(_THICK * jnp.max(radius) / radius, 1.0)
+        return eqx.tree_at(lambda law: (law.stiffness, law.onset), self, (self.stiffness * stiffer, onset))
 
 
 SOFT = ContactLaw(stiffness=100.0, damping=5.0, friction=0.5, slip_speed=0.01, onset=1e-3)
