@@ -144,11 +144,13 @@ def test_arms_push_a_low_base_up_and_pull_a_high_one_down(controller):
     rest = float(controller.cover.rest - controller.cover.bases[0, 2])
     pose = SE3(rotation, jnp.array([0.0, 0.0, rest]))
     memory = controller.init(level).cover
-    first = controller.cover.raised(level._replace(pose=pose), memory, TIMES[3] + 1e-3)[0]
+    first = controller.cover.raised(level._replace(pose=pose), memory, TIMES[3] + 1e-3, level.objects[0])[0]
     down, up = np.asarray(first[:, 0, 0]), np.asarray(first[:, 0, 2])
     assert down[0] > 0.0 == up[0]
     assert up[4] > 0.0 == down[4]
-    assert not np.asarray(controller.cover.raised(level._replace(pose=pose), memory, TIMES[3])[0]).any()
+    assert not np.asarray(
+        controller.cover.raised(level._replace(pose=pose), memory, TIMES[3], level.objects[0])[0]
+    ).any()
 
 
 @pytest.mark.parametrize(("arm", "side"), [(0, 1.0), (3, -1.0)])
@@ -161,3 +163,49 @@ def test_the_plan_is_displaced_towards_the_mouth(controller, arm, side):
     np.testing.assert_allclose(shift, -DT * np.array([0.03, 0.02]), atol=1e-12)
     before = controller.cover.shifted(seen, memory, TIMES[4], seen.objects[0], yaw, side).shift
     np.testing.assert_array_equal(before, 0.0)
+
+
+def lowered(controller, gap, clock=TIMES[6] + 0.1, **memory):
+    """What it remembers a step after it saw prey straight under its mouth, at a distance from its skin [m]."""
+    seen = observed((0.0, 0.0))
+    prey = seen.pose.position - jnp.array([0.0, 0.0, float(controller.cover.touch) + gap])
+    return controller.cover.lowered(seen, controller.init(seen).cover._replace(**memory), clock, prey)
+
+
+def test_the_body_sinks_onto_its_prey_and_gives_way_where_it_presses(controller):
+    begun = jnp.asarray(2e-3)
+    far, near, deep = (float(lowered(controller, gap, sunk=begun).sunk) for gap in (0.05, 1e-3, -2e-3))
+    assert far - 2e-3 == pytest.approx(DT * 0.02)
+    assert near - 2e-3 == pytest.approx(DT * 2.0 * 1.3e-3)
+    assert deep - 2e-3 == pytest.approx(-DT * 2.0 * 1.7e-3)
+    assert float(lowered(controller, 0.05, clock=TIMES[6] - 0.1, sunk=begun).sunk) == 2e-3
+    assert float(lowered(controller, 0.05, sunk=controller.cover.sink).sunk) == float(controller.cover.sink)
+
+
+def test_arms_relax_while_the_body_lies_on_the_prey_and_work_again_when_it_slips_out(controller):
+    lies, near, apart = (lowered(controller, gap, lain=jnp.asarray(0.5)) for gap in (-1e-4, 1e-3, 4e-3))
+    assert float(lies.lain) == pytest.approx(0.5 + DT)
+    assert float(near.lain) == 0.5  # it sinks after it
+    assert float(apart.lain) == pytest.approx(0.5 - DT)
+    assert float(lies.held_back) == pytest.approx(1.0 - 0.3 * float(lies.eased))
+
+
+def test_what_is_summed_up_stays_while_the_body_lies_on_the_prey(controller):
+    seen = observed((0.0, 0.0))
+    memory = controller.init(seen).cover._replace(lain=jnp.asarray(0.5))
+    for gap, stays in ((-1e-4, True), (1e-3, False)):
+        prey = seen.pose.position - jnp.array([0.0, 0.0, float(controller.cover.touch) + gap])
+        after = controller.cover.raised(seen, memory, TIMES[7], prey)[1]
+        assert bool(jnp.all(after.missing == memory.missing)) == stays
+
+
+def test_prey_under_the_body_is_kept_where_it_lies(controller):
+    """What it slips by along and beside the arm, the plan is displaced against, in proportion: errors do not sum up."""
+    goal, yaw = np.asarray(controller.cover.goal), controller.crawl.yaws[0]
+    slipped = np.array([0.003, -0.002])
+    seen = observed(place(0, *(goal + slipped)))
+    memory = controller.init(seen).cover._replace(lain=jnp.asarray(0.5), place=jnp.asarray(goal))
+    once = controller.cover.shifted(seen, memory, TIMES[7], seen.objects[0], yaw, 1.0)
+    np.testing.assert_allclose(once.shift, -1.5 * slipped, atol=1e-12)
+    again = controller.cover.shifted(seen, once, TIMES[7], seen.objects[0], yaw, 1.0)
+    np.testing.assert_allclose(again.shift, once.shift, atol=1e-12)

@@ -179,6 +179,19 @@ def test_targets_out_of_reach_are_refused_in_a_line(scenario, target, message):
     assert "\n" not in str(error.value)
 
 
+def test_a_last_mass_of_nothing_is_refused():
+    chosen = find_scenario("octopus-forage")
+    with pytest.raises(InputError, match=r"`prey_to_g` must be 0 or above 0\.01 g; got 0\.001"):
+        chosen.settings({"prey_to_g": 0.001}, find_robot(chosen.robot))
+
+
+@pytest.mark.slow
+def test_prey_of_one_to_fifty_grams_is_delivered_by_muscles_of_wrong_gains(run):
+    metrics = run("octopus-forage", "placements=3", "prey_g=1", "prey_to_g=50", "muscle_noise_percent=10")
+    assert metrics["prey_g"] == pytest.approx([50.0 ** (1.0 / 6.0), 50.0**0.5, 50.0 ** (5.0 / 6.0)])
+    assert metrics["delivered_rate"] >= 0.6  # of three; one in ten may fail
+
+
 @pytest.mark.slow
 def test_forages_where_the_user_says(run):
     metrics = run("octopus-forage", "target_mm=[300, 80]")

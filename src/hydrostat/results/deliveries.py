@@ -37,6 +37,11 @@ class Delivery:
         time = np.asarray(self.hunt.time)
         return bool(np.all(self.distance[time >= time[-1] - seconds] <= _TOUCHES))
 
+    def drift(self) -> float:
+        """How far the prey has moved before an arm first holds it, or in the end [m]."""
+        row = int(np.argmax(self.held)) if self.held.any() else -1
+        return float(np.linalg.norm(np.asarray(self.hunt.objects)[row, 0] - self.start))
+
     @staticmethod
     def of(hunt: "Trajectory") -> "Delivery":
         """The delivery of the first free object of a trajectory."""

@@ -34,9 +34,12 @@ def _water(settings, current=(0.0, 0.0, 0.0)) -> hs.Water:
     return hs.Water(current=current, added_mass=ADDED_MASS if settings.added_mass else None, **drag)
 
 
-def muscle_gains(run: Run, anatomy: Anatomy, *arms: int) -> np.ndarray:
-    """A constant gain for every muscle of an arm, or of several arms, drawn with the noise of the settings."""
-    rng = np.random.default_rng([run.seed, 1])
+def muscle_gains(run: Run, anatomy: Anatomy, *arms: int, draw: int = 0) -> np.ndarray:
+    """A constant gain for every muscle of an arm, or of several arms, drawn with the noise of the settings.
+
+    **Arguments:** `draw`: which of several draws of the run's seed.
+    """
+    rng = np.random.default_rng([run.seed, 1, draw] if draw else [run.seed, 1])
     noise = rng.normal(size=(*arms, anatomy.count, anatomy.columns))
     return np.maximum(1.0 + 0.01 * run.settings.muscle_noise_percent * noise, 0.0)
 

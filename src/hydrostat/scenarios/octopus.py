@@ -56,12 +56,13 @@ def octopus(
     free: bool = True,
     water: hs.Water | None = None,
     parts: Sequence[AbstractSurroundings] = (),
+    draw: int = 0,
 ) -> Octopus:
     """The octopus of a run, without the arms that it has lost.
 
     **Arguments:** `ground`: whether it lies on the ground, or is in open water; `weight`: share of their weight in
     water by which body and arms sink, the rest being made up for by buoyancy; `free`: whether its body moves; `water`:
-    still water when not given; `parts`: other surroundings.
+    still water when not given; `parts`: other surroundings; `draw`: which draw of the muscles' gains it has.
     """
     spec, settings = run.limbed, run.settings
     lost, failed = (_numbers(run, name) for name in ("lost_arms", "failed_suckers"))
@@ -74,7 +75,7 @@ def octopus(
         around += [hs.Ground(), hs.Suckers()]
     if getattr(settings, "arm_contact", False):
         around.append(hs.ArmContact())
-    gains = muscle_gains(run, Anatomy.of(robot), robot.count)
+    gains = muscle_gains(run, Anatomy.of(robot), robot.count, draw=draw)
     system = hs.System(robot, [*around, *parts], gravity=weight * np.array(GRAVITY), muscle_gains=gains)
     faults = {"lost arms": lost, "failed suckers of arms": failed}
     return Octopus(
@@ -128,17 +129,7 @@ def row_steps(run: Run) -> int:
     return run.steps_per_row(_ROW_S)
 
 
-def yaw(trajectory: hs.Trajectory) -> np.ndarray:
-    """The turn of the body about the vertical (rows,) [deg]."""
-    return np.rad2deg(trajectory.yaw)
-
-
 def beat(settings) -> dict:
     """The options of `Swim` for the beat that settings describe."""
-    return {
-        "swing": settings.swing,
-        "stiffen": settings.stiffen,
-        "last": settings.swing_to,
-        "period": settings.period_s,
-        "ratio": settings.ratio,
-    }
+    keys = {"last": "swing_to", "period": "period_s"}
+    return {name: getattr(settings, keys.get(name, name)) for name in ("swing", "stiffen", "last", "period", "ratio")}

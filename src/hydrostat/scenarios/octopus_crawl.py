@@ -6,8 +6,8 @@ import hydrostat as hs
 from hydrostat.control.gaits import ALTERNATE, BodyPlan, Crawl, pull_and_push
 from hydrostat.results.measures import displacement
 from hydrostat.scenarios.base import Outcome, Run
-from hydrostat.scenarios.octopus import move_both, octopus, outcome, yaw
-from hydrostat.scenarios.octopus_figures import draw_on_ground
+from hydrostat.scenarios.octopus import move_both, octopus, outcome
+from hydrostat.scenarios.octopus_figures import draw_on_ground, yaw
 
 _RESERVE = 0.85  # of the distance that its strokes could take it: how far it goes in closed loop; the rest corrects
 _STALLED = 0.33  # of the length of its strokes, below which it is said that it hardly advances

@@ -8,9 +8,13 @@ import numpy as np
 import hydrostat as hs
 from hydrostat.results import drawing, figures, panels
 from hydrostat.results.measures import displacement, distance_covered
-from hydrostat.scenarios.octopus import yaw
 
 _LEAST = 1.0  # mm or degrees: least half height of a panel
+
+
+def yaw(trajectory: hs.Trajectory) -> np.ndarray:
+    """The turn of the body about the vertical (rows,) [deg]."""
+    return np.rad2deg(trajectory.yaw)
 
 
 def draw_on_ground(

@@ -10,7 +10,8 @@ from hydrostat.control.gaits import Swim
 from hydrostat.results import figures, panels
 from hydrostat.results.measures import direction, displacement, distance_covered
 from hydrostat.scenarios.base import Outcome, Run
-from hydrostat.scenarios.octopus import Octopus, beat, move, octopus, outcome, row_steps, yaw
+from hydrostat.scenarios.octopus import Octopus, beat, move, octopus, outcome, row_steps
+from hydrostat.scenarios.octopus_figures import yaw
 from hydrostat.stepping import KeepMomentum, default_stepper
 
 

@@ -1,10 +1,11 @@
 """octopus-forage: an octopus crawls to its prey, takes it with one arm and brings it to its mouth."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from hydrostat import Ball, ContactLaw
+from hydrostat import Ball, ContactLaw, Water
 from hydrostat.control.gaits import Forage
 from hydrostat.errors import InputError
 from hydrostat.results import Delivery, drawing, figures, gaps_to_arms
@@ -21,16 +22,19 @@ _BROUGHT = 0.03
 def forage(run: Run) -> Outcome:
     """One hunt for each placement of the prey."""
     settings = run.settings
-    places = _own_places(run) if settings.target_mm else _placements(run)
+    places = prey_places(run.limbed, settings) if settings.target_mm else _placements(run)
+    prey = [_prey(settings, place, (index + 0.5) / len(places)) for index, place in enumerate(places)]
     farthest = max(settings.distance_m)
     if settings.target_mm:
-        farthest = max(float(np.linalg.norm(place[:2] - run.limbed.base.position[:2])) for place in places)
+        farthest = float(np.linalg.norm(places - np.array(run.limbed.base.position[:2]), axis=1).max())
+    flow = np.deg2rad(settings.current_deg)
+    water = Water(current=settings.current_m_s * np.array([np.cos(flow), np.sin(flow), 0.0]))
     hunts: list[Delivery] = []
     depths, overlaps = [], []
     animal, seconds, every = None, 0.0, row_steps(run)
-    for index, place in enumerate(places):
-        share = (index / len(places), (index + 1) / len(places))
-        animal = octopus(run, parts=[_prey(settings, place)])
+    for index, one in enumerate(prey):
+        share = (index / len(prey), (index + 1) / len(prey))
+        animal = octopus(run, water=water, parts=[one], draw=index)
         if settings.target_mm:
             for name, gap in gaps_to_arms(animal.system).items():
                 if gap < 0.0:
@@ -43,17 +47,20 @@ def forage(run: Run) -> Outcome:
         hunt = move(run, animal, controller, seconds, every=every, share=share, record=index == 0)
         hunts.append(Delivery.of(hunt))
         depths.append(np.max(hunt.ground_depth))
-        overlaps.append(max(np.max(hunt.object_overlap), np.max(hunt.body_overlap), 0.0))
+        overlaps.append(float(max(np.max(hunt.object_overlap), np.max(hunt.body_overlap), 0.0)))
     assert animal is not None
     metrics = {
         "delivered_rate": float(np.mean([one.delivered() for one in hunts])),
         "brought_rate": float(np.mean([one.brought(_BROUGHT) for one in hunts])),
         "taken_rate": float(np.mean([one.held.any() for one in hunts])),
         "mouth_distance_mm": [1e3 * float(one.distance[-1]) for one in hunts],
+        "prey_drift_mm": [1e3 * one.drift() for one in hunts],
         "arrival_s": [_first(one.hunt.memory.there, one.hunt.time) for one in hunts],
         "taken_s": [_first(one.held, one.hunt.time) for one in hunts],
+        "prey_g": [1e3 * float(one.mass) for one in prey],
         "penetration_max_radii": float(max(depths)),
         "overlap_max_radii": float(max(overlaps)),
+        "overlap_radii": overlaps,
     }
     brought, delivered = sum(one.brought(_BROUGHT) for one in hunts), sum(one.delivered() for one in hunts)
     near = f"{brought} within {1e3 * _BROUGHT:g} mm of the mouth"
@@ -69,27 +76,24 @@ def forage(run: Run) -> Outcome:
     )
 
 
-def _prey(settings, place) -> Ball:
-    """The prey of the settings, at a place."""
-    return Ball.of_density(1e-3 * settings.prey_g, settings.prey_density, place, law=_SHELL, squeezed=True)
+def _prey(settings, place, share: float) -> Ball:
+    """The prey at a place on the ground, x and y [m].
+
+    **Arguments:** `share`: where its mass is between the least and the largest one, from 0 to 1.
+    """
+    grams = settings.prey_g
+    if settings.prey_to_g:
+        grams *= (settings.prey_to_g / settings.prey_g) ** share
+    ball = Ball.of_density(1e-3 * grams, settings.prey_density, law=_SHELL, squeezed=True)
+    return replace(ball, position=np.array([*place, float(ball.radius)]))
 
 
-def _placements(run: Run) -> list[np.ndarray]:
-    """Where prey lies on the ground: anywhere around, between two distances."""
+def _placements(run: Run) -> np.ndarray:
+    """Where prey lies on the ground (count, 2) [m]: anywhere around, between two distances."""
     rng = np.random.default_rng([run.seed, 2])
-    radius = float(_prey(run.settings, (0.0, 0.0, 0.0)).radius)
     near, far = sorted(run.settings.distance_m)
-    places = []
-    for _ in range(run.settings.placements):
-        away, azimuth = rng.uniform(near, far), rng.uniform(0.0, 2.0 * np.pi)
-        places.append(np.array([away * np.cos(azimuth), away * np.sin(azimuth), radius]))
-    return places
-
-
-def _own_places(run: Run) -> list[np.ndarray]:
-    """Where the user's prey lies on the ground."""
-    radius = float(_prey(run.settings, (0.0, 0.0, 0.0)).radius)
-    return [np.array([*place, radius]) for place in prey_places(run.limbed, run.settings)]
+    drawn = [(rng.uniform(near, far), rng.uniform(0.0, 2.0 * np.pi)) for _ in range(run.settings.placements)]
+    return np.array([[away * np.cos(azimuth), away * np.sin(azimuth)] for away, azimuth in drawn])
 
 
 def _first(flags, times) -> float | None:

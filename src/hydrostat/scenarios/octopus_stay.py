@@ -6,8 +6,8 @@ import hydrostat as hs
 from hydrostat.control.gaits import Stand, Turn
 from hydrostat.results.measures import axis_error, distance_covered, stays_from
 from hydrostat.scenarios.base import Outcome, Run
-from hydrostat.scenarios.octopus import move, move_both, octopus, outcome, row_steps, yaw
-from hydrostat.scenarios.octopus_figures import draw_on_ground
+from hydrostat.scenarios.octopus import move, move_both, octopus, outcome, row_steps
+from hydrostat.scenarios.octopus_figures import draw_on_ground, yaw
 
 _SETTLE_S = 1.0  # in still water, before it stands in a current
 _NEAR_DEG = 2.0  # from its goal, within which an octopus does not turn

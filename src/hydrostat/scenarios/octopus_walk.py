@@ -9,7 +9,8 @@ from hydrostat.control.gaits import Walk
 from hydrostat.errors import InputError
 from hydrostat.results import Trajectory, drawing, figures
 from hydrostat.scenarios.base import Outcome, Run
-from hydrostat.scenarios.octopus import move, octopus, yaw
+from hydrostat.scenarios.octopus import move, octopus
+from hydrostat.scenarios.octopus_figures import yaw
 from hydrostat.sensing import Sensor, Sensors
 from hydrostat.viewer import Line
 

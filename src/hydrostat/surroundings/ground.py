@@ -8,14 +8,12 @@ from jaxtyping import Array, Float
 from hydrostat.lie import small
 from hydrostat.mechanics.nodes import AbstractForces, NodeForces, Nodes, copies, shares
 from hydrostat.surroundings.base import AbstractSurroundings, Commands, Environment, OnBody, Place, Together
-from hydrostat.surroundings.contact import ContactLaw
+from hydrostat.surroundings.contact import ONSET, ContactLaw
 from hydrostat.surroundings.shapes import finite
 
 GROUND = ContactLaw(stiffness=80.0, damping=200.0, friction=0.5, slip_speed=0.005, onset=1e-3)
 """The contact law of a soft ground without bounce; all numbers are assumed."""
-_ONSET = 0.3  # of a node's radius
 _STILL = 1e-9  # m/s, below which the secant of the damping is its slope
-_THICK = 0.5  # of the radius of the thickest node, below which contact becomes stiffer
 
 
 def _entries(*places) -> np.ndarray:
@@ -107,11 +105,11 @@ class Ground(AbstractSurroundings):
 
     def under(self, ahead: Nodes) -> GroundForces:
         """The ground's contact during a step at whose end the nodes are near these."""
-        shape = ahead.radius.shape
-        onset = _ONSET * ahead.radius if self.soft else jnp.broadcast_to(self.law.onset, shape)
-        thick = _THICK * jnp.max(ahead.radius)
-        stiffer = jnp.maximum(thick / ahead.radius, 1.0) if self.soft else jnp.ones(shape)
-        law = eqx.tree_at(lambda law: (law.stiffness, law.onset), self.law, (self.law.stiffness * stiffer, onset))
+        if self.soft:
+            law = self.law.by_radius(ahead.radius, ONSET * ahead.radius)
+        else:
+            each = tuple(jnp.broadcast_to(y, ahead.radius.shape) for y in (self.law.stiffness, self.law.onset))
+            law = eqx.tree_at(lambda law: (law.stiffness, law.onset), self.law, each)
         depth, rise, slip = self.height + ahead.radius - ahead.position[:, 2], ahead.velocity[:, 2], _slip(ahead)
         f, _, _ = law.pressed(depth, rise)
         elastic, _, slope = law.pressed(depth, jnp.zeros_like(rise))

@@ -30,9 +30,13 @@ _MISSING = (-0.01, 0.05)  # m s: bounds of that integral
 _LEVELS = (-0.1, 0.6)  # bounds of the activation, downwards and upwards
 _LIFTS = (0.0, 0.2, 0.45)  # of the arm: it bends down between the first two, up between the last two
 _CLEARS = (0.2, 0.3)  # activation of arms that rise out of the way, and the part of them that bends
-_PRESS = 0.014  # m by which the body is lowered farther than the prey lets it, of arms of 0.24 m
+_PRESS = 3e-4  # m: depth of the body's skin at the prey, at which it sinks no farther
+_SLIPS = 3e-3  # m: gap from which on prey has slipped out
+_FARTHER = 0.014  # m by which it may sink farther than level prey would let it, with arms of 0.24 m
+_SINKS = (2.0, 0.02)  # 1/s: rate at which a gap is closed; m/s: largest speed
 _WITHIN = 0.4  # sine of the angle from the vertical below which prey is under the mouth
 _STEERS = 1.0  # 1/s: rate at which the seen error of the prey's place fades
+_KEEPS = 1.5  # displacement of the plan against that of prey under the body, over it
 _FARTHEST = 0.06  # m: largest displacement of the plan, of an arm of 0.24 m
 _BEFORE = 0.3  # s before the end of the course to the mouth, from when on the prey is steered
 _EASES, _RELAXES = 1.0, 0.3  # s in which the arm relaxes when the body lies on the prey, and by which share
@@ -48,11 +52,27 @@ class CoverMemory(NamedTuple):
     """Displacement of the plan along the arm and to its side by what is seen of the prey [m]."""
     waited: Float[Array, ""]
     """Time for which the body has waited for the prey to come under it [s]."""
+    sunk: Float[Array, ""]
+    """How far the body has been lowered on the prey [m]."""
+    lain: Float[Array, ""]
+    """Time for which it has lain on the prey [s], as far as the arm takes note of it."""
+    place: Float[Array, " 2"]
+    """Where the prey was last seen, from the body's axis, along the arm and to its side [m]."""
 
     @staticmethod
     def fresh(arms: int) -> "CoverMemory":
         """The memory at the start, of a body with some arms."""
-        return CoverMemory(jnp.zeros(arms), jnp.zeros(2), jnp.zeros(()))
+        return CoverMemory(jnp.zeros(arms), jnp.zeros(2), jnp.zeros(()), jnp.zeros(()), jnp.zeros(()), jnp.zeros(2))
+
+    @property
+    def eased(self) -> Float[Array, ""]:
+        """How far the octopus has relaxed since its body lies on the prey, from 0 to 1."""
+        return self.lain / _EASES
+
+    @property
+    def held_back(self) -> Float[Array, ""]:
+        """The share of its activation that the arm which holds the prey keeps."""
+        return 1.0 - _RELAXES * self.eased
 
 
 class Cover(eqx.Module):
@@ -65,7 +85,9 @@ class Cover(eqx.Module):
     rise: Float[Array, ""]
     """How far the body is raised [m]."""
     sink: Float[Array, ""]
-    """How far it is lowered on the prey [m]: a little farther than the prey lets it."""
+    """How far it is lowered on the prey at most [m]."""
+    touch: Float[Array, ""]
+    """Distance between the centres of body and prey that touch [m]."""
     lift: Float[Array, "n m"]
     """Activation of an arm that raises the body, per unit."""
     clear: Float[Array, "n m"]
@@ -90,12 +112,14 @@ class Cover(eqx.Module):
         own = _own(observation.pose, prey)
         along = jnp.cos(yaw) * own[0] + jnp.sin(yaw) * own[1]
         beside = side * (jnp.cos(yaw) * own[1] - jnp.sin(yaw) * own[0])
-        # Prey that the body lies on is not moved on: errors would sum up until the arm bursts out.
-        steers = (clock > TIMES[5] - _BEFORE) & ((clock < TIMES[7]) | ~self.beneath(observation, prey))
+        place, lies = jnp.stack([along, beside]), memory.lain > 0.0
+        steers = (clock > TIMES[5] - _BEFORE) & ~lies
         rate = jnp.where(steers, _STEERS * observation.period, 0.0)
-        shift = memory.shift + rate * (self.goal - jnp.stack([along, beside]))
+        # Prey that the body lies on is kept where it is, not moved on: errors would sum up until the arm bursts out.
+        kept = jnp.where(lies, _KEEPS, 0.0) * (memory.place - place)
+        shift = memory.shift + rate * (self.goal - place) + kept
         size = jnp.maximum(jnp.hypot(shift[0], shift[1]), 1e-12)
-        return memory._replace(shift=shift * jnp.minimum(1.0, self.farthest / size))
+        return memory._replace(shift=shift * jnp.minimum(1.0, self.farthest / size), place=place)
 
     def shape(self, shift: Float[Array, " 2"]) -> Float[Array, "n k"]:
         """The change of the shape for a displacement."""
@@ -111,29 +135,37 @@ class Cover(eqx.Module):
         own = _own(observation.pose, prey)
         return jnp.hypot(own[0], own[1]) < self.near
 
-    def raised(self, observation: Observation, memory: CoverMemory, clock) -> tuple[Float[Array, "a n m"], CoverMemory]:
+    def gap(self, observation: Observation, prey: Float[Array, " 3"]) -> Float[Array, ""]:
+        """The gap between the body's skin and the prey [m]; negative where it presses."""
+        return small.norm(prey - observation.pose.position) - self.touch
+
+    def lowered(self, observation: Observation, memory: CoverMemory, clock, prey) -> CoverMemory:
+        """The body sinks until its skin is at the prey, and rises where it presses too much."""
+        h, gap = observation.period, self.gap(observation, prey)
+        speed = jnp.clip(_SINKS[0] * (gap + _PRESS), -_SINKS[1], _SINKS[1])
+        sunk = jnp.clip(memory.sunk + jnp.where(clock > TIMES[6], h * speed, 0.0), 0.0, self.sink)
+        # A small gap is closed by sinking; the arm works again when the prey has slipped farther.
+        on = jnp.where((clock > TIMES[6]) & (gap <= 0.0), h, jnp.where(gap > _SLIPS, -h, 0.0))
+        lain = jnp.clip(memory.lain + on, 0.0, _EASES)
+        return memory._replace(sunk=sunk, lain=lain)
+
+    def raised(
+        self, observation: Observation, memory: CoverMemory, clock, prey: Float[Array, " 3"]
+    ) -> tuple[Float[Array, "a n m"], CoverMemory]:
         """The activations with which arms hold the body at its height, each that of its own base."""
         up = minimum_jerk(jnp.clip((clock - TIMES[3]) / (TIMES[4] - TIMES[3]), 0.0, 1.0))
-        down = minimum_jerk(jnp.clip((clock - TIMES[6]) / (TIMES[7] - TIMES[6]), 0.0, 1.0))
         pose = observation.pose
         height = pose.position[2] + small.matvec(pose.rotation, self.bases)[:, 2]
-        lacks = self.rest + self.rise * up - self.sink * down - height
+        lacks = self.rest + self.rise * up - memory.sunk - height
         on = jnp.where(clock > TIMES[3], 1.0, 0.0)
-        missing = on * jnp.clip(memory.missing + observation.period * lacks, *_MISSING)
+        # While it lies on the prey, errors do not sum up either: its tilt would grow until it slides off.
+        lies = (memory.lain > 0.0) & (self.gap(observation, prey) <= 0.0)
+        more = jnp.where(lies, 0.0, observation.period) * lacks
+        missing = on * jnp.clip(memory.missing + more, *_MISSING)
         level = (on * jnp.clip(_GAINS[0] * lacks + _GAINS[1] * missing, *_LEVELS))[:, None, None]
         across = self.lift[:, _OPPOSITE[: self.lift.shape[1]]]
         activation = jnp.maximum(level, 0.0) * self.lift + jnp.maximum(-level, 0.0) * across
         return activation, memory._replace(missing=missing)
-
-
-def eased(clock) -> Float[Array, ""]:
-    """How far the octopus has relaxed since its body lies on the prey, from 0 to 1, at a time of the course [s]."""
-    return jnp.clip((clock - TIMES[7]) / _EASES, 0.0, 1.0)
-
-
-def held_back(clock) -> Float[Array, ""]:
-    """The share of its activation that the arm which holds the prey keeps, at a time of the course [s]."""
-    return 1.0 - _RELAXES * eased(clock)
 
 
 def cover(system: System, plan: BodyPlan, ball: Ball, fetch: Servo) -> Cover:
@@ -150,7 +182,8 @@ def cover(system: System, plan: BodyPlan, ball: Ball, fetch: Servo) -> Cover:
         bases=bases,
         rest=robot.T_world_body.position[2] + bases[0, 2],
         rise=2.0 * ball.radius + CLEAR * scale,
-        sink=(CLEAR + _PRESS) * scale,
+        sink=(CLEAR + _FARTHER) * scale,
+        touch=robot.body.radius + ball.radius,
         lift=anatomy.muscles(bends, 0.25 * jnp.abs(level)),
         clear=anatomy.muscles(jnp.stack([zero, zero, aside, zero], -1), 0.5 * aside),
         mass=ball.mass,

@@ -18,7 +18,7 @@ from hydrostat.control.base import Controller, Recipe
 from hydrostat.control.feedback import Servo, ServoMemory
 from hydrostat.control.gaits.alternate import groups_of, pull_and_push
 from hydrostat.control.gaits.base import STROKES, Stroke, heading_of, mirrored, within_half_turn
-from hydrostat.control.gaits.cover import PATIENCE, Cover, CoverMemory, cover, eased, held_back
+from hydrostat.control.gaits.cover import PATIENCE, Cover, CoverMemory, cover
 from hydrostat.control.gaits.crawl import CrawlController, CrawlMemory
 from hydrostat.control.gaits.prey_course import TAKES_AT, TIMES, fetching
 from hydrostat.errors import InputError
@@ -97,7 +97,8 @@ class ForageController(Controller):
         crawl = eqx.tree_at(lambda crawl: crawl.path, self.crawl, path)
         crawling, crawled = crawl(time, observation, memory.crawl)
         clock, prey = memory.course.step * observation.period, observation.objects[self.prey]
-        covering = self.cover.shifted(observation, memory.cover, clock, prey, self.crawl.yaws[arm], side)
+        covering = self.cover.lowered(observation, memory.cover, clock, prey)
+        covering = self.cover.shifted(observation, covering, clock, prey, self.crawl.yaws[arm], side)
         observed = self._of_arm(observation, arm, side)
         fetch = self.cover.carrying(self.fetch, observed.taken)
         # A plan that is displaced is one from which the shape differs by that.
@@ -113,7 +114,7 @@ class ForageController(Controller):
         covering = covering._replace(waited=covering.waited + jnp.where(waits, observation.period, 0.0))
         course = course._replace(
             step=jnp.where(waits, memory.course.step, course.step),
-            missing=jnp.where(clock > TIMES[7], memory.course.missing, course.missing),
+            missing=jnp.where(covering.lain > 0.0, memory.course.missing, course.missing),
         )
         activation = jnp.where(side > 0.0, fetched.activation, mirrored(fetched.activation))
         arms = jnp.arange(len(self.crawl.yaws))
@@ -121,9 +122,9 @@ class ForageController(Controller):
         # Itself, and those on the side from which the prey comes.
         aside = jnp.mod(side.astype(int) * (arms - arm), len(arms)) <= _FREE
         holding = jnp.where(aside, 0.0, self.crawl.working)[:, None] * self.hold
-        raising, covering = self.cover.raised(observation, covering, clock)
-        others = jnp.where(aside[:, None, None], (1.0 - eased(clock)) * self.cover.clear, raising)
-        activation = jnp.where(one[..., None], held_back(clock) * activation, others)
+        raising, covering = self.cover.raised(observation, covering, clock, prey)
+        others = jnp.where(aside[:, None, None], (1.0 - covering.eased) * self.cover.clear, raising)
+        activation = jnp.where(one[..., None], covering.held_back * activation, others)
         control = Control(
             activation=jnp.where(there, activation, crawling.activation),
             grip=jnp.where(there, holding, crawling.grip),

@@ -5,6 +5,7 @@ from hydrostat.scenarios.catalogue.any_robot import ANY_SCENARIOS
 from hydrostat.scenarios.catalogue.arm import ARM_SCENARIOS
 from hydrostat.scenarios.catalogue.finger import FINGER_SCENARIOS
 from hydrostat.scenarios.catalogue.octopus import OCTOPUS_SCENARIOS
+from hydrostat.scenarios.catalogue.octopus_foraging import FORAGING_SCENARIOS
 from hydrostat.scenarios.catalogue.octopus_swimming import SWIMMING_SCENARIOS
 from hydrostat.scenarios.catalogue.platforms import PLATFORM_SCENARIOS
 from hydrostat.scenarios.catalogue.squid import SQUID_SCENARIOS
@@ -22,6 +23,7 @@ SCENARIOS = {
         *TRACKING_SCENARIOS,
         *ARM_SCENARIOS,
         *OCTOPUS_SCENARIOS,
+        *FORAGING_SCENARIOS,
         *SWIMMING_SCENARIOS,
         *PLATFORM_SCENARIOS,
         *SQUID_SCENARIOS,

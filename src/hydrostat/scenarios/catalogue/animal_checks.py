@@ -14,6 +14,7 @@ from hydrostat.scenarios.own_targets import arm_targets, prey_places
 _SETTLE = 0.3  # s, before a swing
 _RETRIEVES = 6.0  # s, in which an arm approaches a load, takes it and brings it
 _TWIN_ROW = 0.01  # s, from row to row beside a twin
+_LIGHTEST_G = 0.01  # of prey, as the key `prey_g` has it
 
 
 def check_arms(spec: LimbedSpec, settings: SimpleNamespace) -> None:
@@ -34,6 +35,8 @@ def check_forage(spec: LimbedSpec, settings: SimpleNamespace) -> None:
     near, far = settings.distance_m
     if near > far:
         raise InputError(f"`distance_m` must be the smaller distance and then the larger; got {near:g}, {far:g}")
+    if 0.0 < settings.prey_to_g <= _LIGHTEST_G:
+        raise InputError(f"`prey_to_g` must be 0 or above {_LIGHTEST_G:g} g; got {settings.prey_to_g:g}")
     prey_places(spec, settings)
 
 

@@ -3,9 +3,8 @@
 from dataclasses import replace
 
 from hydrostat.robots.checks import check_octopus
-from hydrostat.scenarios.catalogue.animal_checks import check_arms, check_forage, check_waypoints
+from hydrostat.scenarios.catalogue.animal_checks import check_arms, check_waypoints
 from hydrostat.scenarios.keys import Key, Scenario
-from hydrostat.scenarios.own_targets import PREY_PLACES
 
 OCTOPUSES = "robots with equal muscular arms on a body, such as octopus"
 """Which robots the scenarios of whole octopuses accept."""
@@ -16,9 +15,10 @@ ANIMAL_KEYS = (
     Key("dt_ms", 5.0, "ms", "time step", above=0.0, most=100.0),
 )
 """Keys that all of them have."""
-_SUCKERS = Key(
+SUCKERS = Key(
     "failed_suckers", (), "", "arms whose suckers do not hold, by their numbers", least=1, most=16, most_entries=16
 )
+"""The key of those on the ground."""
 _GAIT = Key(
     "gait",
     "push",
@@ -61,7 +61,7 @@ OCTOPUS_SCENARIOS = (
                 least=-360.0,
                 most=360.0,
             ),
-            _SUCKERS,
+            SUCKERS,
             *ANIMAL_KEYS,
         ),
     ),
@@ -84,29 +84,8 @@ OCTOPUS_SCENARIOS = (
             Key("pose_rate_hz", 0.0, "Hz", "rate of its observations; 0: at every step", least=0.0, most=1e5),
             Key("pose_delay_s", 0.0, "s", "how old what it sees is", least=0.0, most=10.0),
             Key("pose_dropout", 0.0, "", "share of observations that fail", least=0.0, most=0.99),
-            _SUCKERS,
+            SUCKERS,
             *ANIMAL_KEYS,
-        ),
-    ),
-    Scenario(
-        name="octopus-forage",
-        summary="an octopus crawls to its prey, takes it with one arm and brings it to its mouth",
-        robot="octopus",
-        accepts=OCTOPUSES,
-        check_robot=check_octopus,
-        limbed=True,
-        live=1,
-        function="hydrostat.scenarios.octopus_forage:forage",
-        check_settings=check_forage,
-        keys=(
-            PREY_PLACES,
-            Key("placements", 10, "", "how many times, each with its prey elsewhere", least=1, most=1000),
-            Key("distance_m", (0.3, 0.5), "m", "from where to where prey lies", least=0.2, most=10.0),
-            Key("prey_g", 5.0, "g", "its mass", above=0.01, most=50.0),
-            Key("prey_density", 1300.0, "kg/m3", "its density", above=0.0, most=2e4),
-            _SUCKERS,
-            *ANIMAL_KEYS[:-1],
-            replace(ANIMAL_KEYS[-1], default=2.5),
         ),
     ),
     Scenario(
@@ -123,7 +102,7 @@ OCTOPUS_SCENARIOS = (
             Key("turn_deg", 90.0, "deg", "how far, to the left where positive", least=-720.0, most=720.0),
             Key("strokes", 14, "", "how many strokes at most", least=1, most=1000),
             Key("closed_loop", True, "", "whether the heading is observed before each stroke"),
-            _SUCKERS,
+            SUCKERS,
             *ANIMAL_KEYS,
         ),
     ),
@@ -141,7 +120,7 @@ OCTOPUS_SCENARIOS = (
             Key("seconds", 5.0, "s", "how long", above=0.0, most=1000.0),
             Key("current_m_s", 0.2, "m/s", "speed of the water", least=0.0, most=5.0),
             Key("azimuth_deg", 10.0, "deg", "where the water flows to", least=-360.0, most=360.0),
-            _SUCKERS,
+            SUCKERS,
             *ANIMAL_KEYS,
         ),
     ),
