@@ -2,7 +2,8 @@
 
 The inverse dynamics of the arm as the controller knows it gives the forces for the planned acceleration, corrected by
 the errors of pose and rate and by the error's integral. A payload that the controller does not know is learnt from what
-the legs' forces did.
+the legs' forces did. Where the plan takes more than the legs have, it is followed more slowly, and not beyond where
+they could hold the arm.
 """
 
 from typing import NamedTuple
@@ -25,6 +26,11 @@ from hydrostat.mechanics.robot import Robot, no_inputs
 from hydrostat.segments import StewartSegment
 from hydrostat.sensing import Observation
 from hydrostat.system import Control, System
+
+_FORCE_SHARE = 0.9
+"""The share of the legs' strength that a plan may take; errors are corrected with the rest."""
+_PACE_TIME = 0.25
+"""Time in which the pace comes to what it should be [s]; forces are foreseen for twice as long."""
 
 
 class Plan(NamedTuple):
@@ -55,6 +61,10 @@ class TorqueMemory(NamedTuple):
     """The rates one step ago."""
     forces: Float[Array, "n 6"]
     """Forces of the legs during the last step [N]."""
+    phase: Float[Array, ""]
+    """The time of the plan that is reached [s]."""
+    pace: Float[Array, ""]
+    """Time of the plan per time: 1 as planned, 0 at rest."""
 
 
 class ComputedTorque(Controller):
@@ -63,6 +73,11 @@ class ComputedTorque(Controller):
     What the legs did in the last step, less what the arm by itself needed for the acceleration that followed, is what
     a mass at the tip needed: one equation per coordinate and step for one unknown, followed by normalised least mean
     squares. What is left of errors goes to an integral.
+
+    At a pace s a plan takes the forces g + s^2 d, with g what holds the arm in the same pose and d what moves it. The
+    pace is the largest up to 1 with which no leg needs more than a share of its strength, a while ahead; where none is,
+    the arm stops. What corrects errors is made less, platform by platform, where it takes legs beyond their strength,
+    and what is wrong meanwhile is not summed up: cut leg by leg, it would push plates to where they should not go.
     """
 
     plan: Plan
@@ -74,6 +89,8 @@ class ComputedTorque(Controller):
     """The integral's gain over the cube of the bandwidth; 0 for none."""
     learning_time: Float[Array, ""]
     """Time constant with which the payload is learnt [s]; 0 for a controller that does not learn it."""
+    waits: bool = eqx.field(static=True)
+    """Whether the plan waits for the legs' strength."""
 
     def __init__(
         self,
@@ -83,6 +100,7 @@ class ComputedTorque(Controller):
         bandwidth: float = 60.0,
         integral_share: float = 0.1,
         learning_time: float = 0.02,
+        waits: bool = True,
     ):
         """**Arguments:** `plan`: the motion to follow, step by step (`plan_of`); `robot`: the arm as the controller
         knows it, its last lumped mass at the tip; the system's own, with no payload, when not given; the others as the
@@ -92,6 +110,7 @@ class ComputedTorque(Controller):
         self.bandwidth = jnp.asarray(errors.number("bandwidth", bandwidth, above=0.0), float)
         self.integral_share = jnp.asarray(errors.number("integral_share", integral_share, least=0.0), float)
         self.learning_time = jnp.asarray(errors.number("learning_time", learning_time, least=0.0), float)
+        self.waits = waits
 
     def attach(self, system: System, dt: float) -> "ComputedTorque":
         """The same controller with the system's robot as its model, where it has none yet."""
@@ -106,25 +125,51 @@ class ComputedTorque(Controller):
         zero = jnp.zeros_like(observation.q)
         needed = self.needed(0.0, observation.q, observation.v, zero)
         hold = leg_forces(self._segments, observation.q, needed)
-        return TorqueMemory(zero, jnp.zeros(()), observation.q, observation.v, hold)
+        return TorqueMemory(zero, jnp.zeros(()), observation.q, observation.v, hold, jnp.zeros(()), jnp.ones(()))
 
     def __call__(self, time, observation: Observation, memory: TorqueMemory):
         """The forces of the legs for the step that begins now, held during it."""
         dt = observation.period
         payload = self._learnt(time, observation, memory)
-        row = jnp.clip(jnp.round(time / dt).astype(int), 0, len(self.plan.q) - 1)
-        q, v, a = self.plan.q[row], self.plan.v[row], self.plan.a[row]
+        pace = self._pace(payload, memory, dt) if self.waits else memory.pace
+        q, v, a = self._planned(memory.phase, pace, (pace - memory.pace) / dt, dt)
         error, slip = q - observation.q, v - observation.v
         w = self.bandwidth
         acceleration = a + 2.0 * w * slip + w**2 * error + self.integral_share * w**3 * memory.integral
-        needed = self.needed(payload, observation.q, observation.v, acceleration)
-        forces = leg_forces(self._segments, observation.q, needed)
+        forces, planned = (
+            leg_forces(self._segments, observation.q, self.needed(payload, observation.q, observation.v, one))
+            for one in (acceleration, a)
+        )
         strongest = self._robot.legs.force[:, None]
-        held = jnp.clip(forces, -strongest, strongest)
+        correction = forces - planned
+        room = strongest - jnp.where(correction > 0.0, planned, -planned)
+        share = jnp.clip(room / jnp.maximum(jnp.abs(correction), 1e-9), 0.0, 1.0)
+        held = jnp.clip(planned + jnp.min(share, -1, keepdims=True) * correction, -strongest, strongest)
         # Legs at the end of their strength do not wind up the integral.
-        strong = jnp.all(held == forces, -1, keepdims=True)
+        strong = jnp.all(share == 1.0, -1, keepdims=True)
         integral = jnp.where(strong, memory.integral + dt * error, memory.integral)
-        return Control(leg_force=held), TorqueMemory(integral, payload, observation.q, observation.v, held)
+        phase = memory.phase + pace * dt
+        return Control(leg_force=held), TorqueMemory(integral, payload, observation.q, observation.v, held, phase, pace)
+
+    def _planned(self, phase, pace, change, dt) -> tuple[Float[Array, "n 6"], ...]:
+        """The coordinates, rates and accelerations of the plan at a time of its own, passed at a pace that changes."""
+        place = jnp.clip(phase / dt, 0.0, len(self.plan.q) - 1.0)
+        row = jnp.minimum(place.astype(int), len(self.plan.q) - 2)
+        q, v, a = (part[row] + (place - row) * (part[row + 1] - part[row]) for part in self.plan)
+        return q, pace * v, pace**2 * a + change * v
+
+    def _pace(self, payload, memory: TorqueMemory, dt) -> Float[Array, ""]:
+        """The pace for the step that begins now: what the legs' strength allows a braking time ahead."""
+        q, v, a = self._planned(memory.phase + 2.0 * _PACE_TIME, 1.0, 0.0, dt)
+        still, moving = (
+            leg_forces(self._segments, q, self.needed(payload, q, *rates)) for rates in ((0.0 * v, 0.0 * a), (v, a))
+        )
+        most = _FORCE_SHARE * self._robot.legs.force[:, None]
+        share = moving - still
+        room = jnp.where(share > 0.0, most - still, most + still)
+        square = jnp.min(jnp.where(share == 0.0, 1.0, jnp.maximum(room, 0.0) / jnp.maximum(jnp.abs(share), 1e-9)))
+        target = jnp.where(jnp.all(jnp.abs(still) <= most), jnp.sqrt(jnp.minimum(square, 1.0)), 0.0)
+        return memory.pace + dt / (_PACE_TIME + dt) * (target - memory.pace)
 
     def needed(self, payload, q, v, acceleration: Float[Array, "n 6"]) -> Float[Array, "n 6"]:
         """The generalised forces for accelerations of the coordinates with a payload: inverse dynamics."""

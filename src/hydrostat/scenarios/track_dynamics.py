@@ -13,11 +13,14 @@ from hydrostat.mechanics import GRAVITY
 from hydrostat.results import Trajectory, Variable, accuracy, panels, platform_figures, platform_motion
 from hydrostat.robots import build_robot
 from hydrostat.scenarios.base import Outcome, Run
+from hydrostat.scenarios.track_strength import check_strength, outcome_notes, strength_metrics
 from hydrostat.simulation import Simulation
 
 _EVERY = 5  # steps from row to row
 _TRACKING_GAIN = 100.0  # 1/s, of the planned motion
 _INTEGRAL_SHARE = 0.1
+_MEMORY = {"leg_force": "forces", "payload_estimate": "payload", "plan_time": "phase"}
+"""Variables that the controller remembers."""
 
 
 def dynamics(run: Run) -> Outcome:
@@ -34,25 +37,19 @@ def dynamics(run: Run) -> Outcome:
         plan = _plan(arm, goals)
         needed = np.asarray(control.inverse_dynamics_along(real.robot, plan, jnp.arange(0, len(plan.q), _EVERY)))
     strongest, most = float(arm.legs.force[0]), float(np.abs(needed).max())
-    if most > strongest:
-        raise InputError(
-            f"the path must be one that the legs are strong enough for; it takes {most:.0f} N of one, and they have "
-            f"{strongest:g} N: give it more time, or less payload"
-        )
-    options = {"bandwidth": settings.bandwidth, "integral_share": _INTEGRAL_SHARE}
+    check_strength(known, real, plan, strongest)
+    options = {"bandwidth": settings.bandwidth, "integral_share": _INTEGRAL_SHARE, "waits": settings.waits}
     controller = control.ComputedTorque(plan, known.robot, learning_time=1e-3 * settings.learning_ms, **options)
     simulation = Simulation(real, controller, dt, every=_EVERY)
-    seconds, start = float(goals.times[-1]), real.rest(plan.q[0], plan.v[0])
+    seconds, start = float(goals.times[-1]) + settings.extra_seconds, real.rest(plan.q[0], plan.v[0])
     with run.compiling("compiling the arm"):
         _ = simulation.compile(seconds, start)[:1].tip
-    # The last row may lie a little beyond the end of the path, where the tip stays.
     count = simulation.rows(seconds) + 1
-    goal = goals.positions[np.minimum(np.arange(count) * _EVERY, len(goals.times) - 1)]
     with run.timed(), _recorder(run, arm.count, count) as recorder:
 
         def record(rows: Trajectory) -> None:
-            places = goal[recorder.rows : recorder.rows + len(rows)]
-            memory = {"leg_force": rows.memory.forces, "payload_estimate": rows.memory.payload}
+            places = goals.positions[_rows_of_plan(rows.memory.phase, goals)]
+            memory = {name: getattr(rows.memory, field) for name, field in _MEMORY.items()}
             recorder.append(rows.time, q=rows.q, v=rows.v, tip=rows.tip, tip_wanted=places, **memory)
 
         rows = simulation(seconds, state=start, on_rows=record, on_progress=lambda done: run.progress("moving", done))
@@ -60,6 +57,7 @@ def dynamics(run: Run) -> Outcome:
     T = arm.segments.pose(jnp.asarray(rows.q), 1.0)
     twist = np.einsum("tnij,tnj->tni", jax.vmap(arm.segments.twist_rates)(jnp.asarray(rows.q)), rows.v)
     motion = platform_motion(arm, T, twist, rows.time)
+    goal, phase = goals.positions[_rows_of_plan(rows.memory.phase, goals)], np.asarray(rows.memory.phase)
     errors, begun = np.linalg.norm(motion.tip - goal, axis=-1), -(-goals.first // _EVERY)
     forces = np.asarray(rows.memory.forces)[1:]
     radial = radial_forces(arm.segments, T[1:], jnp.asarray(forces))
@@ -74,12 +72,14 @@ def dynamics(run: Run) -> Outcome:
         "leg_force_rms_n": accuracy.rms(forces),
         "leg_force_limit_n": strongest,
         "leg_force_needed_max_n": most,
+        **strength_metrics(rows.time, errors, forces, strongest),
+        "path_done_percent": 100.0 * float(np.clip((phase[-1] - goals.first * dt) / settings.seconds, 0.0, 1.0)),
+        "behind_plan_s": max(float(rows.time[-1] - phase[-1]), 0.0),
         "radial_force_max_n": float(max(np.abs(side).max() for side in radial)),
         "approach_s": goals.first * dt,
         "duration_s": seconds,
         **motion.metrics,
     }
-    limit_notes = [f"legs were at the end of their strength, {strongest:g} N"]
     title = f"track-dynamics: {run.robot.name}, {settings.path}, {settings.payload_kg:g} kg unknown at the tip"
 
     def draw(path: Path) -> None:
@@ -92,7 +92,11 @@ def dynamics(run: Run) -> Outcome:
         }
         times = dict(zip(curves, (rows.time[1:], rows.time[1:], goals.times[::_EVERY][: len(needed)]), strict=True))
         options = {"colors": (3, 1, 0), "styles": ("-", "-", ":")}
-        below = lambda axes: panels.draw_curves(axes, times, curves, "forces of the legs", "[N]", **options)  # noqa: E731
+
+        def below(axes) -> None:
+            panels.draw_curves(axes, times, curves, "forces of the legs", "[N]", **options)
+            panels.draw_level(axes, strongest, "their strength")
+
         platform_figures.draw_tip_tracking(path, motion, curve, marks, title, below)
 
     return Outcome(
@@ -102,8 +106,13 @@ def dynamics(run: Run) -> Outcome:
         sim_seconds=seconds,
         dt=dt,
         steps=round(seconds / dt),
-        notes=motion.notes + (limit_notes if metrics["leg_force_max_n"] >= strongest else []),
+        notes=motion.notes + outcome_notes(metrics),
     )
+
+
+def _rows_of_plan(phase: np.ndarray, goals: control.TipGoals) -> np.ndarray:
+    """The rows of the plan that are nearest to times of its own; the tip stays where it ends."""
+    return np.clip(np.round(np.asarray(phase) / goals.dt).astype(int), 0, len(goals.times) - 1)
 
 
 def _plan(arm: control.Platforms, goals: control.TipGoals) -> control.Plan:
@@ -125,6 +134,7 @@ def _recorder(run: Run, n: int, total: int):
         Variable("v", ("segment", "coordinate"), (n, 6), "rad/s or m/s", "rates of q"),
         Variable("leg_force", ("segment", "leg"), (n, 6), "N", "of the legs, positive where they push"),
         Variable("payload_estimate", (), (), "kg", "what the controller believes the tip to carry"),
+        Variable("plan_time", (), (), "s", "of the plan, that is reached"),
         Variable("tip", ("axis",), (3,), "m", "tip in the world"),
         Variable("tip_wanted", ("axis",), (3,), "m", "where it is to be"),
     ]
