@@ -171,6 +171,7 @@ def test_python_takes_what_the_specification_takes():
         "youngs_modulus": 50e9,
         "segments": 4,
         "modes": ("bend_x", "bend_y", "stretch"),
+        "azimuths_deg": (10.0, 190.0),
     }
     assert arguments.keys() == taken.keys()
     mine, theirs = hs.robots.finger(**arguments), build_robot(finger(**arguments))

@@ -195,6 +195,7 @@ def finger(
     youngs_modulus: float = YOUNGS_MODULUS,
     segments: int = 2,
     modes: tuple[str, ...] = ("bend_y",),
+    azimuths_deg: tuple[float, ...] = (0.0, 180.0),
     **options,
 ) -> "Robot":
     """Dehghani's planar finger; `specs.finger` says its arguments, its frame and what is assumed.
@@ -214,6 +215,7 @@ def finger(
         youngs_modulus=youngs_modulus,
         segments=segments,
         modes=modes,
+        azimuths_deg=azimuths_deg,
     )
     return build_robot(spec, **options)
 

@@ -10,7 +10,7 @@ from hydrostat.errors import InputError, listed, shown
 from hydrostat.robots.file import read_robot
 from hydrostat.robots.limbed import AnySpec, LimbedSpec
 from hydrostat.robots.spec import RobotSpec
-from hydrostat.robots.specs.finger import finger
+from hydrostat.robots.specs.finger import finger, finger_spatial
 from hydrostat.robots.specs.octopus import octopus
 from hydrostat.robots.specs.octopus_arm import octopus_arm
 from hydrostat.robots.specs.rod import rod
@@ -41,6 +41,7 @@ ROBOTS = {
             partial(tentacle, routing="through"),
         ),
         Entry("finger", "two planar arcs of a Nitinol rod, a pair of tendons, 0.6 m, horizontal (Dehghani)", finger),
+        Entry("finger_spatial", "the same rod with three cables, which bends to all sides", finger_spatial),
         Entry("rod", "a Nitinol rod of 20 segments with all six strains and 50 g at its tip, 0.6 m, horizontal", rod),
         Entry(
             "stewart_arm",

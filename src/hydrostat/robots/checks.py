@@ -126,6 +126,22 @@ def check_finger(spec: RobotSpec) -> None:
         raise InputError(f"this scenario needs tendons at azimuths 0 and 180 that end at segment 2; got {got}")
 
 
+def check_closing_finger(spec: RobotSpec) -> None:
+    """Refuse a robot that is not a finger of two arcs, planar or spatial, which a tendon at azimuth 0 closes."""
+    check_continuum(spec)
+    if len(spec.segments) != 2:
+        raise InputError(f"this scenario needs a finger of 2 segments, its arcs; got {len(spec.segments)}")
+    for number, segment in enumerate(spec.segments, 1):
+        if set(segment.modes) not in ({"bend_y"}, {"bend_x", "bend_y"}):
+            raise InputError(
+                f"this scenario needs segments with the mode bend_y, and maybe bend_x; got {listed(segment.modes)} "
+                f"in segment {number}"
+            )
+    ends = {tendon.ends_at_segment for tendon in spec.tendons if tendon.azimuth_deg % 360.0 == 0.0}
+    if ends != {2}:
+        raise InputError("this scenario needs a tendon at azimuth 0 that ends at segment 2, which closes the finger")
+
+
 def check_two_arcs(spec: RobotSpec) -> None:
     """Refuse a robot that is not a planar arm of two arcs, with any actuators."""
     check_continuum(spec)

@@ -23,11 +23,13 @@ def hand_metrics(run: Run, motion: Trajectory, touch: BallContact, withdrawn: in
     by_friction = float(np.sum(pressure[withdrawn] * np.sqrt(np.maximum(1.0 - up[withdrawn] ** 2, 0.0))))
     sunk = ball[withdrawn, 2] - ball[withdrawn:, 2]
     gone = np.flatnonzero(sunk > 1e-3 * set_.ball_radius_mm)
+    held_rows = int(gone[0]) if len(gone) else len(sunk)
     last = len(sunk) - 1 - (len(sunk) - 1) // 4
     return {
         "held": not len(gone),
         "pinch_force_n": [float(p.sum()) for p in np.split(pressure[withdrawn], set_.fingers)],
         "friction_needed": max(0.0, (weight - by_normal) / by_friction) if by_friction > 0.0 else None,
+        "aside_max_mm": float(1e3 * np.linalg.norm(ball[withdrawn : withdrawn + held_rows, :2], axis=1).max()),
         "sinks_mm": float(1e3 * sunk[-1]),
         "creep_mm_s": float(1e3 * (sunk[-1] - sunk[last]) / (time[-1] - time[withdrawn + last]))
         if not len(gone)

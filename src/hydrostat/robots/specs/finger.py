@@ -10,9 +10,14 @@ under a gravity along -z. Tendon 1, at azimuth 0, runs below the rod and pulls i
 X, Y are the world's z, x, its angles theta are `bend_y` times the length with the same sign, and its tensions F_1, F_2
 are those of tendons 1 and 2. The tests hold the finger against the paper's own equations.
 
+**Spatial.** `finger_spatial` is the same rod free to bend to all sides, with three cables around it (assumed), the
+first where tendon 1 is.
+
 **Preshape.** The unloaded angles theta* are the arm's rest strain. Its coordinates count from there:
 theta = theta* + length times coordinate.
 """
+
+from dataclasses import replace
 
 from hydrostat import errors
 from hydrostat.errors import InputError
@@ -35,6 +40,7 @@ TENDON_OFFSET = 0.010  # m, assumed
 YOUNGS_MODULUS = 60e9  # Pa: 28 to 41 as martensite, 75 to 83 as austenite, 48.7 to 60 in use; the paper fits its own
 POISSON_RATIO = 0.3  # 0.3 to 0.33
 DENSITY = 6450.0  # kg/m^3
+SPATIAL_AZIMUTHS = (0.0, 120.0, 240.0)  # deg, assumed
 FRICTION = 2e-4  # N m s, assumed: damps the first vibration of the bare finger by 1 % of the critical value
 
 
@@ -50,6 +56,7 @@ def finger(
     youngs_modulus: float = YOUNGS_MODULUS,
     segments: int = 2,
     modes: tuple[str, ...] = ("bend_y",),
+    azimuths_deg: tuple[float, ...] = (0.0, 180.0),
 ) -> RobotSpec:
     """The finger's specification.
 
@@ -61,7 +68,8 @@ def finger(
     `friction`: c_frc, the structure's friction torque per rate of an arc's angle [N m s]; `preshape_deg`: angles theta*
     of the two unloaded arcs, positive downwards [deg]; `youngs_modulus`: [Pa]; `segments`: their number in all, half of
     them equal pieces of the first arc and half of the second: 2 is the paper's model, more let the arcs bend unevenly;
-    `modes`: the strains that every segment is free in.
+    `modes`: the strains that every segment is free in; `azimuths_deg`: where the tendons run about the axis, all of
+    them to the tip [deg].
     """
     # What the specification would refuse under another name is refused here.
     lengths = errors.numbers("lengths", lengths, 2, **SIZE)
@@ -91,7 +99,13 @@ def finger(
         segments=tuple(piece for arc in arcs for piece in arc.pieces(segments // 2)),
         material=MaterialSpec(youngs_modulus, POISSON_RATIO, DENSITY),
         masses=(MassSpec(lengths[0] / sum(lengths), contact_mass), MassSpec(1.0, tip_mass)),
-        tendons=tuple(TendonSpec(azimuth, (tendon_offset,) * 2, segments) for azimuth in (0.0, 180.0)),
+        tendons=tuple(TendonSpec(azimuth, (tendon_offset,) * 2, segments) for azimuth in azimuths_deg),
         notes="Dehghani and Moosavian 2014: a NiTi rod of 60 cm by 2 mm in two arcs, two tendons. "
         "The material is from data sheets; all else is assumed.",
     )
+
+
+def finger_spatial(**options) -> RobotSpec:
+    """The finger with three cables, which bends to all sides; options as those of `finger`."""
+    spec = finger(modes=("bend_x", "bend_y"), azimuths_deg=SPATIAL_AZIMUTHS, **options)
+    return replace(spec, name="spatial finger")

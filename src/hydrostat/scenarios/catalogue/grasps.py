@@ -1,10 +1,11 @@
 """The scenarios of fingers that touch something, with their keys."""
 
-from hydrostat.robots.checks import check_finger
+from hydrostat.robots.checks import check_closing_finger, check_finger
 from hydrostat.scenarios.catalogue.machine_checks import check_grasp
 from hydrostat.scenarios.keys import Key, Scenario
 
 FINGERS = "fingers of two segments with the mode bend_y and a tendon on either side"
+CLOSING_FINGERS = "fingers of two segments that bend, planar or to all sides, with a tendon at azimuth 0"
 """The robots that these scenarios accept."""
 
 GRASP_SCENARIOS = (
@@ -43,8 +44,8 @@ GRASP_SCENARIOS = (
         name="finger-hand",
         summary="fingers pinch a free ball, its support is withdrawn: it is held, slips, or drops",
         robot="finger",
-        accepts=FINGERS,
-        check_robot=check_finger,
+        accepts=CLOSING_FINGERS,
+        check_robot=check_closing_finger,
         live=1,
         function="hydrostat.scenarios.finger_hand:hold",
         keys=(
