@@ -2,6 +2,7 @@
 
 import io
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -111,6 +112,32 @@ def test_reset_and_camera(live):
     until(lambda: client.camera.position[2] > 0.8 * np.linalg.norm(client.camera.position - client.camera.look_at))
     page.get_by_role("button", name="Reset", exact=True).click()
     until(lambda: shown.session.running.time == 0.0)
+
+
+def test_a_browser_that_draws_by_the_processor_gets_light_detail(live):
+    page, _, shown = live
+    until(lambda: shown.watchers.light == 1)
+    page.get_by_text("light detail").wait_for()
+    canvas = "[...document.querySelectorAll('canvas')].sort((a, b) => b.width * b.height - a.width * a.height)[0]"
+    assert page.evaluate(f"{canvas}.getContext('webgl2').getContextAttributes().antialias") is False
+    shown.watchers.set_detail("full")
+    assert shown.watchers.light == 0
+    page.get_by_text("light detail").wait_for(state="detached")
+    shown.watchers.set_detail("automatic")
+    until(lambda: shown.watchers.light == 1)
+
+
+def test_no_more_pictures_are_sent_than_the_page_draws(live):
+    page, _, shown = live
+    # A page that is busy for a while draws nothing: it is sent what was under way, and no more.
+    until(shown.watchers.ready)
+    page.evaluate("() => { setTimeout(() => { const begun = Date.now(); while (Date.now() - begun < 900) {} }, 0); }")
+    time.sleep(0.3)
+    before = shown.pictures
+    time.sleep(0.4)
+    assert shown.pictures - before <= 3
+    before = shown.pictures
+    until(lambda: shown.pictures > before + 3)
 
 
 def test_no_error_and_no_request_off_the_machine(live):

@@ -75,9 +75,26 @@ def test_activation_is_seen_on_the_side_of_its_muscle(server, arm):
     activation[3, 1] = 1.0  # the muscle at 90 degrees of the fourth segment
     scene = LiveScene(server, system, bent._replace(activation=activation), root="/active")
     patches = scene._layers["muscles"].copies
-    shades = patches.batched_colors.reshape(-1, 8, 3)
-    bright = np.argwhere(np.abs(shades.astype(int) - shades[0, 0]).max(-1) > 20)
-    np.testing.assert_array_equal(bright, [[3, 2]])  # every other patch is a radial muscle's
+    away = np.abs(patches.batched_colors.astype(int) - patches.batched_colors[-1]).max(-1)
+    (bright,) = np.argwhere(away > 20).ravel()
+    arms = scene.scene.arms[0]
+    first = 3 * arms.per_segment
+    np.testing.assert_allclose(patches.batched_positions[bright], arms.positions[0, first], atol=1e-6)
+    w, x, y, z = patches.batched_wxyzs[bright]
+    outwards = np.array([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)])
+    assert outwards @ arms.rotations[0, first, :, 1] > 0.9
+
+
+def test_only_muscles_that_are_active_are_drawn(server, arm):
+    system, bent = arm
+    scene = LiveScene(server, system, bent, root="/some")
+    patches = scene._layers["muscles"].copies
+    activation = np.asarray(bent.activation)
+    # The four longitudinal muscles of a segment are a patch each, its radial muscles four.
+    active = 4 * np.sum(activation[:, 4] > 0.01) + np.sum(activation[:, :4] > 0.01)
+    assert active <= len(patches.batched_positions) < active + 64
+    scene.update(bent._replace(activation=np.zeros_like(activation)))
+    assert len(patches.batched_positions) == min(64, 8 * len(activation))
 
 
 def test_layers_can_be_hidden_and_the_whole_removed(server, arm):

@@ -6,6 +6,7 @@ from hydrostat.live.replay_page import ReplayPage
 from hydrostat.live.scene import LiveScene, contact_forces, snapshot
 from hydrostat.live.server import Stage, open_server
 from hydrostat.live.session import LiveSession
+from hydrostat.live.watchers import Watchers
 
 __all__ = [
     "Gateway",
@@ -14,6 +15,7 @@ __all__ = [
     "LiveSession",
     "ReplayPage",
     "Stage",
+    "Watchers",
     "contact_forces",
     "open_server",
     "snapshot",

@@ -9,41 +9,43 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hydrostat.live.pictures import AlikeArms, Picture, quaternions, turned_about_z
-from hydrostat.viewer import colors
+from hydrostat.live.pictures import Picture
+from hydrostat.viewer import colors, skin_marks
+from hydrostat.viewer.skin_marks import AlikeArms, Copies
 from hydrostat.viewer.tubes import tube_faces, tube_vertices
 
 if TYPE_CHECKING:
     from viser import SceneApi
 
-_RAISED = 1.025  # of the arm's radius, where muscles are drawn so that the skin does not hide them
-_PATCHES = 8  # around an arm: a longitudinal muscle and the radial ones by turns
-_AZIMUTHS = 2.0 * np.pi * np.arange(_PATCHES) / _PATCHES
-_FEW = 12  # segments, below which muscles are drawn in more pieces than one a segment
-_SPREAD = 0.45  # angle of both rows of suckers from the underside [rad]
 _OUTSIDE = 1.03  # of the arm's radius, where tendons are drawn
 
 
 class Skin:
-    """The arms as tubes, each a mesh of its own whose vertices are streamed."""
+    """The arms as tubes whose vertices are streamed: one mesh for all of a colour."""
 
     def __init__(self, api: "SceneApi", root: str, picture: Picture, opacity: float | None = None, color=None):
         """**Arguments:** `opacity`: below 1 for a ghost; `color`: of all arms, their own when not given."""
         scene = picture.scene
         whole = len(picture.alike) == 1 and len(scene.arms) > 1 and picture.alike[0].activation.shape[-1] > 0
         self.colors = [color or (colors.SKIN if whole else colors.ARMS[i % 4]) for i in range(len(scene.arms))]
+        self.count = len(scene.arms)
+        """The number of arms."""
+        # Arms of one colour are one mesh, and one message a picture.
+        self._members = [
+            [i for i, own in enumerate(self.colors) if own == shade] for shade in dict.fromkeys(self.colors)
+        ]
         first = self._vertices(picture)
         self.meshes = [
             api.add_mesh_simple(
-                f"{root}/arms/{name}",
-                first[i],
-                tube_faces(scene.arms[i].positions.shape[1]),
-                color=self.colors[i],
+                f"{root}/arms/{k + 1}",
+                np.concatenate([first[i] for i in members]),
+                _joined([(tube_faces(scene.arms[i].positions.shape[1]), len(first[i])) for i in members]),
+                color=self.colors[members[0]],
                 opacity=opacity,
                 cast_shadow=opacity is None,
                 receive_shadow=opacity is None,
             )
-            for i, name in enumerate(scene.names)
+            for k, members in enumerate(self._members)
         ]
 
     @staticmethod
@@ -56,13 +58,20 @@ class Skin:
 
     def update(self, picture: Picture) -> None:
         """Move the skin to where the arms are."""
-        for i, vertices in self._vertices(picture).items():
-            self.meshes[i].vertices = vertices
+        found = self._vertices(picture)
+        for mesh, members in zip(self.meshes, self._members, strict=True):
+            mesh.vertices = np.concatenate([found[i] for i in members])
 
     def show(self, visible: bool) -> None:
         """Show or hide all arms."""
         for mesh in self.meshes:
             mesh.visible = visible
+
+
+def _joined(meshes: list[tuple[np.ndarray, int]]) -> np.ndarray:
+    """The faces of several meshes, each with its number of vertices, as those of one."""
+    begins = np.cumsum([0] + [count for _, count in meshes[:-1]])
+    return np.concatenate([faces + np.uint32(begin) for (faces, _), begin in zip(meshes, begins, strict=True)])
 
 
 class _Instances(abc.ABC):
@@ -94,120 +103,36 @@ class _Instances(abc.ABC):
         """Show or hide all of them."""
         self._visible = self.copies.visible = visible
 
-    def _arrays(self, picture: Picture) -> tuple[np.ndarray, ...]:
-        found = [self._of_arms(arms, picture) for arms in picture.alike]
-        return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
+    def _arrays(self, picture: Picture) -> Copies:
+        return Copies.joined([self._of_arms(arms, picture) for arms in picture.alike])
 
     @abc.abstractmethod
-    def _of_arms(self, arms: AlikeArms, picture: Picture) -> tuple[np.ndarray, ...]:
-        """Positions, quaternions, scales and colours of the copies on arms that are alike."""
+    def _of_arms(self, arms: AlikeArms, picture: Picture) -> Copies:
+        """The copies on arms that are alike."""
 
 
 class Muscles(_Instances):
-    """The activation of muscles as patches on the skin, brighter with the root of it.
-
-    The patches on four sides of a segment are its longitudinal muscles, those between them its radial muscles.
-    """
+    """The activation of muscles as patches on the skin."""
 
     def __init__(self, api: "SceneApi", root: str, picture: Picture, skin: Skin):
         self._skin = np.array(skin.colors)
-        super().__init__(api, f"{root}/muscles", _patch(), picture)
+        super().__init__(api, f"{root}/muscles", skin_marks.patch(), picture)
 
-    def _of_arms(self, arms: AlikeArms, picture: Picture) -> tuple[np.ndarray, ...]:
-        """Positions, quaternions, scales and colours of the patches of arms that are alike."""
+    def _of_arms(self, arms: AlikeArms, picture: Picture) -> Copies:
+        """The patches of arms that are alike."""
         del picture
-        segments = arms.activation.shape[1]
-        step = arms.per_segment if segments >= _FEW else 1
-        ends, radii, frames = arms.positions[:, ::step], arms.radii[:, ::step], arms.rotations[:, ::step]
-        along = np.diff(ends, axis=1)
-        length = np.linalg.norm(along, axis=-1)
-        # The axes of a patch: its own z along the chord, x as near to the section's x as can be.
-        z = along / np.maximum(length, 1e-12)[..., None]
-        x = frames[:, :-1, :, 0] + frames[:, 1:, :, 0]
-        x = x - np.sum(x * z, -1, keepdims=True) * z
-        x /= np.maximum(np.linalg.norm(x, axis=-1, keepdims=True), 1e-12)
-        turned = turned_about_z(quaternions(np.stack([x, np.cross(z, x), z], -1)), _AZIMUTHS)
-        radius = 0.5 * _RAISED * (radii[:, :-1] + radii[:, 1:])
-        scales = np.stack([radius, radius, length], -1)
-        # The root of the activation: a few percent, as most commands have, are seen too.
-        own = np.sqrt(np.repeat(arms.activation, arms.per_segment // step, 1))
-        skin = self._skin[list(arms.members)][:, None, None]
-        sides = colors.mixed(skin, colors.LONGITUDINAL, own[..., :4])
-        radial = colors.mixed(skin, colors.RADIAL, own[..., 4:5])
-        shades = np.stack([sides, np.broadcast_to(radial, sides.shape)], -2)
-        return (
-            np.repeat(ends[:, :-1].reshape(-1, 3), _PATCHES, 0).astype(np.float32),
-            turned.reshape(-1, 4),
-            np.repeat(scales.reshape(-1, 3), _PATCHES, 0).astype(np.float32),
-            colors.of_instances(shades.reshape(-1, 3)),
-        )
-
-
-def _patch() -> tuple[np.ndarray, np.ndarray]:
-    """A piece of a cylinder of radius and length 1 about +x, wide enough that eight go round."""
-    azimuth = np.linspace(-np.pi / _PATCHES, np.pi / _PATCHES, 4)
-    rim = np.stack([np.cos(azimuth), np.sin(azimuth)], -1)
-    vertices = np.concatenate([np.column_stack([rim, np.full(4, z)]) for z in (0.0, 1.0)])
-    faces = [[i, i + 1, i + 5] for i in range(3)] + [[i, i + 5, i + 4] for i in range(3)]
-    return vertices.astype(np.float32), np.array(faces, np.uint32)
+        return skin_marks.muscles_of(arms, self._skin[list(arms.members)])
 
 
 class SuckerMarks(_Instances):
     """Suckers as two rows of discs along the underside of each arm, coloured by what they hold."""
 
     def __init__(self, api: "SceneApi", root: str, picture: Picture):
-        super().__init__(api, f"{root}/suckers", _disc(), picture)
+        super().__init__(api, f"{root}/suckers", skin_marks.disc(), picture)
 
-    def _of_arms(self, arms: AlikeArms, picture: Picture) -> tuple[np.ndarray, ...]:
-        """Positions, quaternions, scales and colours of the suckers of arms that are alike."""
-        return _suckers_of(arms, picture.scene.objects[picture.row])
-
-
-def _suckers_of(arms: AlikeArms, objects: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Positions, quaternions, scales and colours of the suckers of arms that are alike, two for each segment."""
-    every = slice(arms.per_segment, None, arms.per_segment)
-    points, radii, tangents = (
-        y[:, every].reshape(-1, *y.shape[2:]) for y in (arms.positions, arms.radii, arms.rotations[..., 2])
-    )
-    taking = arms.takes.reshape(-1) > 0.0
-    # Suckers point down, or to the object that they hold.
-    down = np.broadcast_to([0.0, 0.0, -1.0], points.shape).copy()
-    if taking.any() and len(objects):
-        away = objects[None] - points[taking][:, None]
-        nearest = np.argmin(np.linalg.norm(away, axis=-1), -1)
-        down[taking] = away[np.arange(len(away)), nearest]
-    down -= np.sum(down * tangents, -1, keepdims=True) * tangents
-    down /= np.maximum(np.linalg.norm(down, axis=-1, keepdims=True), 1e-9)
-    # Their z points away from the arm, on both sides of the line that points down; their x along the arm.
-    z = (
-        np.cos(_SPREAD) * down[:, None]
-        + np.array([-1.0, 1.0])[:, None] * np.sin(_SPREAD) * np.cross(tangents, down)[:, None]
-    )
-    x = np.broadcast_to(tangents[:, None], z.shape)
-    frames = np.stack([x, np.cross(z, x), z], -1)
-    shade = np.where(arms.holds.reshape(-1, 1) > 0.0, colors.HOLDS_GROUND, colors.SUCKER)
-    shade = np.where(taking[:, None], colors.HOLDS_OBJECT, shade)
-    return (
-        (points[:, None] + 0.97 * radii[:, None, None] * z).reshape(-1, 3).astype(np.float32),
-        quaternions(frames).reshape(-1, 4),
-        np.repeat(0.42 * radii, 6).reshape(-1, 3).astype(np.float32),
-        colors.of_instances(np.repeat(shade, 2, 0)),
-    )
-
-
-def _disc(sides: int = 10) -> tuple[np.ndarray, np.ndarray]:
-    """A low cup of radius 1 that opens towards +z."""
-    azimuth = 2.0 * np.pi * np.arange(sides) / sides
-    circle = np.stack([np.cos(azimuth), np.sin(azimuth)], -1)
-    rings = [(0.7, 0.0), (1.0, 0.35), (0.75, 0.5), (0.0, 0.2)]
-    vertices = np.concatenate([np.column_stack([size * circle, np.full(sides, z)]) for size, z in rings])
-    here = np.arange(sides)
-    there = (here + 1) % sides
-    faces = []
-    for ring in range(len(rings) - 1):
-        a, b = sides * ring, sides * (ring + 1)
-        faces += [np.stack([a + here, a + there, b + there], -1), np.stack([a + here, b + there, b + here], -1)]
-    return vertices.astype(np.float32), np.concatenate(faces).astype(np.uint32)
+    def _of_arms(self, arms: AlikeArms, picture: Picture) -> Copies:
+        """The suckers of arms that are alike."""
+        return skin_marks.suckers_of(arms, picture.scene.objects[picture.row])
 
 
 class TendonLines:

@@ -8,6 +8,7 @@ import numpy as np
 
 from hydrostat.live.scene import LiveScene
 from hydrostat.live.server import Stage
+from hydrostat.live.watchers import DETAILS, Watchers
 from hydrostat.viewer import colors
 
 if TYPE_CHECKING:
@@ -77,12 +78,15 @@ class PlayControls:
 class ViewControls:
     """Camera, theme, layers and screenshot."""
 
-    def __init__(self, server: "ViserServer", stage: Stage, scene: Callable[[], LiveScene]):
-        """**Arguments:** `scene`: gives the scene that is shown at the moment."""
+    def __init__(self, server: "ViserServer", stage: Stage, scene: Callable[[], LiveScene], watchers: Watchers):
+        """**Arguments:** `scene`: gives the scene that is shown at the moment; `watchers`: the pages that show it."""
         gui = server.gui
         with gui.add_folder("View"):
             self.cameras = gui.add_button_group("camera", ["start", "front", "side", "above", "near"])
             self.dark = gui.add_checkbox("dark", stage.dark)
+            self.detail = gui.add_dropdown(
+                "detail", DETAILS, hint="light: without shadows; automatic: light where the browser draws slowly"
+            )
             self.layers = {
                 name: gui.add_checkbox(_LAYERS[name], shown) for name, shown in scene().shown.items() if name in _LAYERS
             }
@@ -100,6 +104,10 @@ class ViewControls:
         @self.dark.on_update
         def _(event) -> None:
             stage.set_dark(self.dark.value)
+
+        @self.detail.on_update
+        def _(event) -> None:
+            watchers.set_detail(self.detail.value)
 
         for name, box in self.layers.items():
             box.on_update(lambda event, name=name, box=box: scene().show(name, box.value))

@@ -1,5 +1,6 @@
 """The live page: a motion that is simulated while it is watched, at the pace of the clock."""
 
+import contextlib
 import queue
 import time
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from hydrostat.live.scene import LiveScene, one_row
 from hydrostat.live.server import Stage
 from hydrostat.live.session import LiveSession
 from hydrostat.live.touching import TouchControls
+from hydrostat.live.watchers import Watchers
 
 if TYPE_CHECKING:
     from viser import ViserServer
@@ -34,6 +36,7 @@ class LivePage:
         self, server: "ViserServer", session: LiveSession, title: str, *, dark: bool = False, playing: bool = True
     ):
         self.server, self.session, self.title = server, session, title
+        self.watchers = Watchers(server)
         self.scene = LiveScene(server, session.system, session.state)
         drawn = self.scene.scene
         points = np.concatenate([arm.positions[0] for arm in drawn.arms] + [drawn.objects[0]])
@@ -46,11 +49,12 @@ class LivePage:
         self.play = PlayControls(server, playing)
         self._todo: queue.SimpleQueue[Callable[[], Any]] = queue.SimpleQueue()
         self.touch = TouchControls(server, session, self.stage.framing.size, self.do)
-        self.view = ViewControls(server, self.stage, lambda: self.scene)
+        self.view = ViewControls(server, self.stage, lambda: self.scene, self.watchers)
         self._energy = True
         self.plots = Plots(server, self._plot_names())
         self.rate, self._lag = Rate(), 0.0
         self._plotted = self._told = 0.0
+        self._before = time.perf_counter()
         self._stopped = False
         self.pictures = 0
         """The number of pictures so far."""
@@ -61,24 +65,26 @@ class LivePage:
 
     def run(self, seconds: float | None = None) -> None:
         """Keep the page going for some seconds of the clock, or until `stop`."""
-        begin = next_picture = time.perf_counter()
+        begin = next_picture = self._before = time.perf_counter()
         while not self._stopped and (seconds is None or time.perf_counter() - begin < seconds):
             self.picture()
             next_picture = max(next_picture + FRAME, time.perf_counter() - _BEHIND * FRAME)
-            self._wait(next_picture)
+            if self._wait(next_picture):
+                next_picture = time.perf_counter()
 
     def stop(self) -> None:
         """Let `run` end after the present picture."""
         self._stopped = True
         self._todo.put(lambda: None)
 
-    def _wait(self, until: float) -> None:
-        """Wait for the next picture; what a user does meanwhile is done at once."""
-        while (left := until - time.perf_counter()) > 0.0:
-            try:
+    def _wait(self, until: float) -> bool:
+        """Wait for the next picture; whether a user has done something meanwhile: that is seen at once."""
+        left = until - time.perf_counter()
+        if left > 0.0:
+            with contextlib.suppress(queue.Empty):
                 self._attempt(self._todo.get(timeout=left))
-            except queue.Empty:
-                return
+                return True
+        return False
 
     def _attempt(self, function: Callable[[], Any]) -> None:
         """Do what a user asks for; what cannot be done is said in the page."""
@@ -88,7 +94,9 @@ class LivePage:
             self._say("This cannot be done", str(error))
 
     def picture(self) -> None:
-        """Do what was asked for, go on by the time of one picture where it plays, and draw."""
+        """Do what was asked for, go on by the time that has passed where it plays, and draw."""
+        now = time.perf_counter()
+        passed, self._before = min(now - self._before, _BEHIND * FRAME), now
         while not self._todo.empty():
             self._attempt(self._todo.get())
         if self.play.take_reset():
@@ -97,15 +105,17 @@ class LivePage:
             self.plots.clear()
             self._lag = 0.0
         if self.play.playing:
-            self._advance(self.play.speed * FRAME)
+            self._advance(self.play.speed * passed)
         elif self.play.take_step():
             self._advance(FRAME, at_least_one=True)
-        self._draw()
+        # Pages that draw slowly get the newest picture when they are ready for one.
+        if self.watchers.ready():
+            self._draw()
 
     def _advance(self, seconds: float, at_least_one: bool = False) -> None:
         """Simulate whole steps for about some seconds; what is over is kept for the next picture."""
         dt = self.session.running.dt
-        self._lag = min(self._lag + seconds, _BEHIND * max(seconds, dt))
+        self._lag = min(self._lag + seconds, _BEHIND * max(self.play.speed * FRAME, dt))
         if self._lag < dt and not at_least_one:
             return
         try:
@@ -116,7 +126,7 @@ class LivePage:
 
     def _draw(self) -> None:
         session = self.session
-        if session.system.robot.count != len(self.scene.skin.meshes):
+        if session.system.robot.count != self.scene.skin.count:
             shown = self.scene.shown
             self.scene.remove()
             self.scene = LiveScene(self.server, session.system, session.state)
@@ -135,6 +145,7 @@ class LivePage:
             self.plots.send()
             self.play.status.content = self._status()
         self.server.flush()
+        self.watchers.sent()
         self.rate.tick()
         self.pictures += 1
 
@@ -145,6 +156,8 @@ class LivePage:
             f"{self.rate.hertz:.0f} Hz",
             f"grid {self.stage.framing.grid:g} m",
         ]
+        if self.watchers.light:
+            words.append("light detail")
         return " · ".join([*words, largest] if largest else words)
 
     def _say(self, title: str, text: str) -> None:

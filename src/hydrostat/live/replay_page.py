@@ -11,6 +11,7 @@ from hydrostat.live.page import FRAME
 from hydrostat.live.plots import Plots
 from hydrostat.live.scene import LiveScene
 from hydrostat.live.server import Stage
+from hydrostat.live.watchers import Watchers
 from hydrostat.results.scene import Scene
 from hydrostat.results.trajectory import Trajectory
 
@@ -27,6 +28,7 @@ class ReplayPage:
         self.server, self.trajectory = server, trajectory
         self.drawn = Scene.of(trajectory)
         self.time = np.asarray(trajectory.time, float)
+        self.watchers = Watchers(server)
         self.scene = LiveScene(server, trajectory.system, trajectory[0])
         points = np.concatenate([arm.positions[[0, -1]].reshape(-1, 3) for arm in self.drawn.arms])
         self.stage = Stage(server, np.concatenate([points, self.drawn.objects[0]]), self.drawn.ground, dark)
@@ -35,7 +37,7 @@ class ReplayPage:
         first, last = float(self.time[0]), float(self.time[-1])
         step = max((last - first) / max(len(self.time) - 1, 1), 1e-6)
         self.slider = server.gui.add_slider("time [s]", first, max(last, first + step), step, first)
-        self.view = ViewControls(server, self.stage, lambda: self.scene)
+        self.view = ViewControls(server, self.stage, lambda: self.scene, self.watchers)
         self.plots = Plots(server, {title: names for title, (names, _) in self._curves().items()})
         self.plots.set(self.time, {title: values for title, (_, values) in self._curves().items()})
         self.row = 0
@@ -80,12 +82,13 @@ class ReplayPage:
         new = int(np.clip(np.searchsorted(self.time, self._now + 1e-9) - 1, 0, len(self.time) - 1))
         if row == -1 and self.scene.trails is not None:
             self.scene.restart_trails(self.drawn, new)
-        if new != self.row or row == -1:
+        if (new != self.row or row == -1) and self.watchers.ready():
             self.row = new
             self.scene.draw(self.drawn, new, self.trajectory[new])
             if self.play.playing:
                 self.slider.value = float(self.time[new])
             self.server.flush()
+            self.watchers.sent()
         self.rate.tick()
         if time.perf_counter() - self._told > _STATUS_SECONDS:
             self._told = time.perf_counter()

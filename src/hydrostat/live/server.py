@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hydrostat.live.served_page import served
 from hydrostat.viewer import framing
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ def open_server(port: int = PORT, host: str = "127.0.0.1", label: str | None = N
     console = rich.get_console()
     was_quiet, console.quiet = console.quiet, True
     try:
-        server = viser.ViserServer(host=host, port=port, label=label, verbose=False)
+        with served():
+            server = viser.ViserServer(host=host, port=port, label=label, verbose=False)
     finally:
         console.quiet = was_quiet
     # A page could ask for an address on the internet that leads here: there is none.

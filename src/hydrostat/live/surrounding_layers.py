@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hydrostat.bodies.hull import Hull
-from hydrostat.live.pictures import Picture, quaternions
+from hydrostat.live.pictures import Picture
 from hydrostat.results.scene import Scene
 from hydrostat.surroundings.shapes import Box, Capsule, Plane, Sphere
 from hydrostat.viewer import colors
 from hydrostat.viewer.rendering import ball
+from hydrostat.viewer.skin_marks import quaternions
 
 if TYPE_CHECKING:
     from viser import SceneApi

@@ -138,11 +138,13 @@ def _pieces(scene: Scene, row: int, plane: tuple[int, int]) -> list[Piece]:
             nearness = sign * 0.5 * (points[i, axis] + points[i + 1, axis])
             outline = hull(rims[i : i + 2].reshape(-1, 2))
             found.append(Piece((number, i), nearness, color, outline, tuple(ends)))
-    balls = [(scene.objects[row, i], radius, _OBJECT) for i, radius in enumerate(scene.object_radii)]
+    things = [
+        (scene.objects[row, i], _circle(scene.objects[row, i, pick], radius), _OBJECT)
+        for i, radius in enumerate(scene.object_radii)
+    ]
     if scene.body is not None:
-        balls.append((scene.body[row], scene.body_radius, _BODY))
-    for i, (centre, radius, color) in enumerate(balls):
-        outline = _circle(centre[pick], radius)
+        things.append((scene.body_centre[row], scene.body_outline(row, plane), _BODY))
+    for i, (centre, outline, color) in enumerate(things):
         found.append(Piece((len(scene.arms) + i, 0), sign * centre[axis], color, outline))
     return found
 
@@ -219,12 +221,14 @@ def _draw_holds(axes, scene: Scene, row: int, plane: tuple[int, int], paleness: 
 
 
 def _draw_stalks(axes, scene: Scene, row: int, plane: tuple[int, int], paleness: float) -> None:
-    """Links from the ball that stands for the body to arms whose bases are away from it."""
+    """Links from the body to arms whose bases are away from it."""
     if scene.body is None:
         return
+    centre, sizes = scene.body_centre[row], np.maximum(scene.body_sizes, 1e-12)
     for arm in scene.arms:
-        ends = np.stack([scene.body[row], arm.positions[row, 0]])
-        if np.linalg.norm(ends[1] - ends[0]) > 1.2 * scene.body_radius:
+        ends = np.stack([centre, arm.positions[row, 0]])
+        # Over the size of the body in that direction.
+        if np.linalg.norm((ends[1] - ends[0]) @ scene.body_rotation[row] / sizes) > 1.2:
             axes.plot(*_MM * ends[:, list(plane)].T, color=_pale(_BODY, paleness), linewidth=3.0, zorder=1)
 
 

@@ -12,7 +12,7 @@ from hydrostat.results.scene import DrawnArm, Scene
 from hydrostat.surroundings.shapes import Sphere
 from hydrostat.viewer import colors
 from hydrostat.viewer.framing import frame
-from hydrostat.viewer.rendering import Renderer, Surface, ball
+from hydrostat.viewer.rendering import Renderer, Surface, ball, spheroid
 from hydrostat.viewer.tubes import SIDES, tube_faces, tube_vertices
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _framing(scene: Scene):
     """The camera that has the whole motion in the picture."""
     clouds = [arm.positions.reshape(-1, 3) for arm in scene.arms] + [scene.objects.reshape(-1, 3)]
     if scene.body is not None:
-        clouds += [scene.body + scene.body_radius * axis for axis in np.eye(3)]
+        clouds += [scene.body_centre + scene.body_extents * axis for axis in np.eye(3)]
     points = np.concatenate(clouds)
     low = float(points[:, 2].min()) if scene.ground is None else scene.ground
     return frame(points, low)
@@ -86,8 +86,8 @@ def surfaces_of(scene: Scene, row: int) -> tuple[list[Surface], np.ndarray]:
         found.append(_tube(arm, row, colors.SKIN if len(scene.arms) > 4 else colors.ARMS[i % 4]))
         ends = slice(arm.per_segment, None, arm.per_segment)
         marks.append(arm.positions[row][ends][arm.holds[row] > 0.0])
-    if scene.body is not None and scene.body_radius > 0.0:
-        found.append(ball(scene.body[row], scene.body_radius, colors.BODY))
+    if scene.body is not None and scene.body_sizes.min() > 0.0:
+        found.append(spheroid(scene.body_centre[row], scene.body_rotation[row], scene.body_sizes, colors.BODY))
     for place, radius in zip(scene.objects[row], scene.object_radii, strict=True):
         found.append(ball(place, float(radius), colors.PREY))
     for shape, shift in zip(scene.obstacles, scene.obstacle_shifts[row], strict=True):

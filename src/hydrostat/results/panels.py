@@ -115,8 +115,8 @@ def _frame(scene: Scene, row: int, plane: tuple[int, int]) -> np.ndarray:
     pick = list(plane)
     points = [arm.positions[row][:, pick] for arm in scene.arms]
     if scene.body is not None:
-        around = scene.body_radius * np.array([[-1.0, -1.0], [1.0, 1.0]])
-        points.append(scene.body[row][pick] + around)
+        around = scene.body_extents[row, pick] * np.array([[-1.0, -1.0], [1.0, 1.0]])
+        points.append(scene.body_centre[row, pick] + around)
     every = _MM * np.concatenate(points)
     return np.stack([every.min(0), every.max(0)])
 

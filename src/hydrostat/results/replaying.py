@@ -1,7 +1,7 @@
 """Replays of trajectories: one HTML file in which everything moves."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,9 @@ from hydrostat.results.drawing import Scene, box_corners
 from hydrostat.robots import LimbedSpec
 from hydrostat.robots.build import base_pose
 from hydrostat.surroundings.shapes import Box, Capsule, Sphere
-from hydrostat.viewer import Line, Tube, write_replay
+from hydrostat.viewer import Line, Marks, Tube, write_replay
+from hydrostat.viewer.shapes import resample
+from hydrostat.viewer.skin_marks import AlikeArms, Copies, disc, muscles_of, patch, suckers_of
 
 if TYPE_CHECKING:
     from hydrostat.results.trajectory import Trajectory
@@ -65,7 +67,54 @@ def _written(path, scene: Scene, kept: slice, count: int, title: str, lines, tub
     drawn = [*arm_tubes(scene, min_radius), *_things(scene), *(_thinned(tube, count, kept) for tube in tubes)]
     own = [*_paths(scene), *_outlines(scene)]
     more = [replace(line, points=line.points[kept]) if line.points.ndim == 3 else line for line in lines]
-    return write_replay(Path(path), scene.time, drawn, [*own, *more], title=title)
+    marks = skin_marks_of(scene, min_radius)
+    return write_replay(Path(path), scene.time, drawn, [*own, *more], title=title, marks=marks)
+
+
+def skin_marks_of(scene: Scene, min_radius: float = 0.0) -> list[Marks]:
+    """What is seen on the skin of a scene's arms: active muscles, and suckers with what they hold."""
+    skin = np.array([_ARM_COLORS[i % 4] for i in range(len(scene.arms))])
+
+    kinds: dict[tuple, list[int]] = {}
+    for i, arm in enumerate(scene.arms):
+        kinds.setdefault((arm.positions.shape[1], arm.activation.shape[1:], arm.per_segment), []).append(i)
+
+    def of_arms(time: float, on_alike: Callable[[AlikeArms, np.ndarray], Copies]) -> Copies:
+        objects = resample(scene.objects, scene.time, np.array([time]))[0]
+        return Copies.joined([on_alike(_at(scene, own, time, min_radius), objects) for own in kinds.values()])
+
+    found = []
+    if all(arm.activation.shape[2] >= 5 for arm in scene.arms):
+
+        def muscles(time: float) -> Copies:
+            return of_arms(time, lambda arm, _: muscles_of(arm, skin[list(arm.members)]))
+
+        count = max(len(muscles(float(time)).positions) for time in scene.time[:: max(1, len(scene.time) // 20)])
+        found.append(Marks("muscles", patch(), muscles, count))
+    if scene.suckers:
+        count = 2 * sum(arm.holds.shape[1] for arm in scene.arms)
+        found.append(Marks("suckers", disc(), lambda time: of_arms(time, suckers_of), count))
+    return found
+
+
+def _at(scene: Scene, members: list[int], time: float, min_radius: float) -> AlikeArms:
+    """Arms that are alike at a time between a scene's rows; what suckers hold is that of the row before."""
+    arms, when = [scene.arms[i] for i in members], np.array([time])
+    row = max(int(np.searchsorted(scene.time, time, side="right")) - 1, 0)
+
+    def between(name: str) -> np.ndarray:
+        return np.concatenate([resample(getattr(arm, name), scene.time, when) for arm in arms])
+
+    return AlikeArms(
+        tuple(members),
+        between("positions"),
+        between("rotations"),
+        np.maximum(between("radii"), min_radius),
+        np.stack([arm.holds[row] for arm in arms]),
+        np.stack([arm.takes[row] for arm in arms]),
+        between("activation"),
+        arms[0].per_segment,
+    )
 
 
 def arm_tubes(scene: Scene, min_radius: float = 0.0) -> list[Tube]:
@@ -98,11 +147,12 @@ def _thinned(tube: Tube, count: int, kept: slice) -> Tube:
 def _things(scene: Scene) -> list[Tube]:
     """The body, free objects and obstacles."""
     found = []
-    if scene.body is not None and scene.body_radius > 0.0:
-        along = np.linspace(-0.999, 0.999, 17)
-        spots = scene.body[:, None] + scene.body_radius * along[None, :, None] * scene.body_rotation[:, None, :, 2]
+    if scene.body is not None and scene.body_sizes.min() > 0.0:
+        along = np.sin(np.linspace(-1.0, 1.0, 17) * np.arcsin(0.999))
+        across, length = scene.body_sizes[[0, 2]]
+        spots = scene.body_centre[:, None] + length * along[None, :, None] * scene.body_rotation[:, None, :, 2]
         turned = np.repeat(scene.body_rotation[:, None], len(along), 1)
-        found.append(Tube("body", spots, turned, scene.body_radius * np.sqrt(1.0 - along**2), _BODY_COLOR))
+        found.append(Tube("body", spots, turned, across * np.sqrt(1.0 - along**2), _BODY_COLOR))
     for i, radius in enumerate(scene.object_radii):
         found.append(Tube.ball(f"object {i + 1}", scene.objects[:, i], float(radius)))
     for i, shape in enumerate(scene.obstacles):

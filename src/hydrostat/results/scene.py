@@ -196,11 +196,41 @@ class Scene:
         """The scene with its arms elsewhere, by a vector (3,) [m], such as to draw several below each other."""
         return replace(self, arms=tuple(replace(arm, positions=arm.positions + by) for arm in self.arms))
 
+    @property
+    def body_centre(self) -> np.ndarray:
+        """Centre of the hull, or of the ball that stands for the body (rows, 3) [m]."""
+        assert self.body is not None
+        return self.body if self.hull is None else self.body + self.body_rotation @ np.asarray(self.hull.centre)
+
+    @property
+    def body_sizes(self) -> np.ndarray:
+        """Half axes of the hull, or of the ball that stands for the body (3,) [m]."""
+        if self.hull is None:
+            return np.full(3, self.body_radius)
+        return np.array([float(self.hull.radius), float(self.hull.radius), float(self.hull.half_length)])
+
+    @property
+    def body_extents(self) -> np.ndarray:
+        """How far the body reaches from its centre along the axes of the world (rows, 3) [m]."""
+        return np.linalg.norm(self.body_rotation * self.body_sizes, axis=-1)
+
+    def body_outline(self, row: int, plane: tuple[int, int], corners: int = 48) -> np.ndarray:
+        """The outline of the body in a plane of the world (corners, 2) [m].
+
+        A spheroid with half axes S, turned by R, is all R S u with |u| <= 1. With P the rows of R S of the plane the
+        outline is (P P^T)^(1/2) times the unit circle.
+        """
+        shadow = (self.body_rotation[row] * self.body_sizes)[list(plane)]
+        squares, axes = np.linalg.eigh(shadow @ shadow.T)
+        turn = np.linspace(0.0, 2.0 * np.pi, corners)
+        circle = np.stack([np.cos(turn), np.sin(turn)])
+        return self.body_centre[row, list(plane)] + ((axes * np.sqrt(squares)) @ circle).T
+
     def bounds(self, plane: tuple[int, int]) -> np.ndarray:
         """The bounds of all moving parts, in a plane (2, 2) [m]."""
         low, high = [], []
-        balls = [(self.objects[:, i], radius) for i, radius in enumerate(self.object_radii)]
-        balls += [] if self.body is None else [(self.body, self.body_radius)]
+        balls: list = [(self.objects[:, i], radius) for i, radius in enumerate(self.object_radii)]
+        balls += [] if self.body is None else [(self.body_centre, self.body_extents[:, list(plane)])]
         for centres, radii in [*((arm.positions, arm.radii[..., None]) for arm in self.arms), *balls]:
             seen = centres[..., list(plane)]
             low.append((seen - radii).reshape(-1, 2).min(0))

@@ -83,8 +83,6 @@ def draw(path: Path, trajectory: hs.Trajectory, title: str, points: np.ndarray, 
         path_mm = np.asarray(trajectory.body)[:, list(plane)] * 1e3
         axes.plot(*path_mm.T, color=figures.COLORS[0], linewidth=0.9, zorder=4)
         panels.mark_points(axes, points, plane, "o--", linewidth=0.8)
-        for line in _hulls(trajectory, moments):
-            axes.plot(*(1e3 * line[:, list(plane)].T), color=figures.COLORS[3], linewidth=1.2, zorder=6)
     states = trajectory.state.surroundings
     fins = next(own for part, own in zip(trajectory.system.surroundings, states, strict=True) if isinstance(part, Fins))
     beats = np.rad2deg(np.asarray(fins.amplitude))
@@ -95,21 +93,3 @@ def draw(path: Path, trajectory: hs.Trajectory, title: str, points: np.ndarray, 
         axes = figure.add_subplot(grid[place // 2, 2 + place % 2])
         panels.draw_curves(axes, trajectory.time, values, heading, unit, width=0.9)
     figures.save(figure, path)
-
-
-def _hulls(trajectory: hs.Trajectory, moments: int) -> list[np.ndarray]:
-    """Outlines of the hull at moments, evenly spread up to the last: closed curves in two planes (p, 3) [m]."""
-    robot = trajectory.system.robot
-    assert robot.body is not None
-    hull, turn = robot.body.hull, np.linspace(0.0, 2.0 * np.pi, 49)
-    assert hull is not None
-    along = float(hull.half_length) * np.cos(turn)
-    across = float(hull.radius) * np.sin(turn)
-    zero = np.zeros_like(turn)
-    lines = []
-    for row in np.linspace(0, len(trajectory) - 1, moments).round().astype(int):
-        pose = trajectory.body_pose
-        for outline in ((across, zero, along), (zero, across, along)):
-            own = np.asarray(hull.centre) + np.stack(outline, -1)
-            lines.append(own @ np.asarray(pose.rotation[row]).T + np.asarray(pose.position[row]))
-    return lines

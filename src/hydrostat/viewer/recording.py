@@ -11,9 +11,12 @@ import numpy as np
 from hydrostat.viewer import framing
 from hydrostat.viewer.mesh import bind, tube_mesh
 from hydrostat.viewer.shapes import Color, Track
+from hydrostat.viewer.skin_marks import Copies
 
 if TYPE_CHECKING:
-    from viser import MeshSkinnedHandle, SceneApi, ViserServer
+    from viser import BatchedMeshHandle, MeshSkinnedHandle, SceneApi, ViserServer
+
+_TURN_BITS = 10  # of the numbers of a copy's orientation after the point: a tenth of a degree
 
 # viser speaks through rich's console when it starts and stops; one recording at a time may silence it.
 _silence = threading.Lock()
@@ -38,7 +41,18 @@ class Curve:
     width: float
 
 
-def record(arms: Sequence[Arm], curves: Sequence[Curve], sleeps: np.ndarray) -> tuple[str, float]:
+@dataclass(frozen=True)
+class Swarm:
+    """Copies of a small mesh to record: name in the scene tree, vertices and faces of the mesh, the copies by frame."""
+
+    name: str
+    mesh: tuple[np.ndarray, np.ndarray]
+    frames: Sequence[Copies]
+
+
+def record(
+    arms: Sequence[Arm], curves: Sequence[Curve], swarms: Sequence[Swarm], sleeps: np.ndarray
+) -> tuple[str, float]:
     """Return the HTML page that shows frame k for `sleeps[k]` seconds, and the size of its grid's cells [m]."""
     clouds = [framing.surroundings(arm.track) for arm in arms] + [curve.points.reshape(-1, 3) for curve in curves]
     lows = [framing.lowest(arm.track) for arm in arms] + [curve.points[..., 2].min() for curve in curves]
@@ -55,6 +69,7 @@ def record(arms: Sequence[Arm], curves: Sequence[Curve], sleeps: np.ndarray) -> 
             )
             for curve in curves
         ]
+        flocks = [_add_swarm(server.scene, swarm, step) for swarm in swarms]
         recorder = server.get_scene_serializer()
         # Nobody listens: `atomic` spares the server's thread from waking at each of many thousand messages.
         with server.atomic():
@@ -64,6 +79,9 @@ def record(arms: Sequence[Arm], curves: Sequence[Curve], sleeps: np.ndarray) -> 
                 for curve, strip in zip(curves, strips, strict=True):
                     if k > 0 and len(curve.points) > 1:
                         strip.points = _segments(curve.points[k], step)
+                for swarm, flock in zip(swarms, flocks, strict=True):
+                    if k > 0:
+                        _move(flock, swarm.frames[k], step)
                 recorder.insert_sleep(float(sleep))
         return recorder.as_html(), view.grid
 
@@ -157,6 +175,35 @@ def _pose(skin: "MeshSkinnedHandle", track: Track, frame: int, step: float) -> N
         bone.wxyz = orientation
     for bone, position in zip(carriers, np.round(positions / step) * step, strict=True):
         bone.position = position
+
+
+def _rounded(copies: Copies, step: float) -> Copies:
+    """Copies whose numbers end in zero bits."""
+    wxyzs = (np.round(copies.wxyzs * 2**_TURN_BITS) / 2**_TURN_BITS).astype(np.float32)
+    positions, scales = ((np.round(y / step) * step).astype(np.float32) for y in (copies.positions, copies.scales))
+    # The shades of activation in sixteen steps are as many as are told apart.
+    return Copies(positions, wxyzs, scales, copies.colors & 0xF8)
+
+
+def _add_swarm(scene: "SceneApi", swarm: Swarm, step: float) -> "BatchedMeshHandle":
+    """Add copies as they are in the first frame."""
+    first = _rounded(swarm.frames[0], step)
+    return scene.add_batched_meshes_simple(
+        f"/marks/{swarm.name}",
+        *swarm.mesh,
+        first.wxyzs,
+        first.positions,
+        batched_scales=first.scales,
+        batched_colors=first.colors,
+        lod="off",
+        cast_shadow=False,
+    )
+
+
+def _move(flock: "BatchedMeshHandle", copies: Copies, step: float) -> None:
+    """Move copies to where they are in one frame."""
+    found = _rounded(copies, step)
+    flock.batched_positions, flock.batched_wxyzs, flock.batched_scales, flock.batched_colors = found
 
 
 def _turned(wxyz: np.ndarray, half: np.ndarray) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Pictures of surfaces without a browser: quadrilaterals and triangles in perspective, shaded, from far to near."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -137,3 +137,12 @@ def ball(centre: np.ndarray, radius: float, color: tuple, rings: int = 12) -> Su
     # The last rows have no extent: their normals are taken from the corners that have one.
     faces[-2 * rings :] = np.roll(faces[-2 * rings :], 2, 1)
     return Surface(vertices, faces, np.broadcast_to(color, (len(faces), 3)))
+
+
+def spheroid(centre: np.ndarray, rotation: np.ndarray, sizes: np.ndarray, color: tuple, rings: int = 12) -> Surface:
+    """A spheroid as a surface of quadrilaterals.
+
+    **Arguments:** `rotation`: whose columns are its axes (3, 3); `sizes`: its half axes (3,) [m].
+    """
+    unit = ball(np.zeros(3), 1.0, color, rings)
+    return replace(unit, vertices=centre + (sizes * unit.vertices) @ rotation.T)

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import numpy as np
 
-from hydrostat.viewer.recording import Arm, Curve, record
-from hydrostat.viewer.shapes import MAX_NODES, Line, Tube, finite, resample, track
+from hydrostat.viewer.recording import Arm, Curve, Swarm, record
+from hydrostat.viewer.shapes import MAX_NODES, Line, Marks, Tube, finite, resample, track
 
 _FRAMES_PER_SECOND = 30
 _HOLD_SECONDS = 0.5  # how long the last frame stands before a motion that does not close starts again
 _MAX_POINTS = 5000  # of a line that stays
 _MAX_BYTES = 6e6  # for the motion; the page itself is 1 MB
-_BYTES_PER_BONE, _BYTES_PER_POINT = 30, 10  # of one frame, measured
+_BYTES_PER_BONE, _BYTES_PER_POINT, _BYTES_PER_COPY = 30, 10, 16  # of one frame, measured
 
 
 def write_replay(
@@ -23,6 +23,7 @@ def write_replay(
     lines: Sequence[Line] = (),
     title: str = "",
     seconds_per_loop: float | None = None,
+    marks: Sequence[Marks] = (),
 ) -> Path:
     """Write an HTML page that replays the motion of tubes and lines, in real time and in a loop; return its path.
 
@@ -31,7 +32,7 @@ def write_replay(
     **Arguments:** `path`: the file to write; its folder is made if needed; `times`: [frame] increasing [s]; `tubes`:
     arms; their arrays begin with the axis of `times`; `lines`: wires, targets, paths; those that move begin with the
     axis of `times`; `title`: shown in the corner of the page and on the browser's tab; `seconds_per_loop`: time that
-    the motion takes on the screen [s]; None plays it as fast as it happened.
+    the motion takes on the screen [s]; None plays it as fast as it happened; `marks`: on the skin of arms.
     """
     times = _checked_times(times, tubes, lines)
     duration = float(times[-1] - times[0])
@@ -39,9 +40,11 @@ def write_replay(
     if seconds_per_loop is not None and not (np.isfinite(seconds) and seconds > 0):
         raise ValueError(f"`seconds_per_loop` must be positive; got {seconds_per_loop}")
 
-    shown = np.linspace(times[0], times[-1], _frame_count(seconds if duration > 0 else 0.0, tubes, lines))
+    shown = np.linspace(times[0], times[-1], _frame_count(seconds if duration > 0 else 0.0, tubes, lines, marks))
     arms = [Arm(tube.name, track(tube, times, shown), tube.color) for tube in tubes]
     curves = [Curve(line.name, _points(line, times, shown), line.color, line.width) for line in lines]
+
+    swarms = [Swarm(own.name, own.mesh, [own.at(float(time)) for time in shown]) for own in marks]
 
     controls = "drag to orbit, scroll to zoom"
     if duration > 0:
@@ -53,7 +56,7 @@ def write_replay(
         controls += ", space to pause"
     else:
         sleeps, pace = np.zeros(1), ""
-    page, grid = record(arms, curves, sleeps)
+    page, grid = record(arms, curves, swarms, sleeps)
 
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -80,13 +83,15 @@ def _checked_times(times: np.ndarray, tubes: Sequence[Tube], lines: Sequence[Lin
     return times
 
 
-def _frame_count(seconds: float, tubes: Sequence[Tube], lines: Sequence[Line]) -> int:
+def _frame_count(seconds: float, tubes: Sequence[Tube], lines: Sequence[Line], marks: Sequence[Marks]) -> int:
     """Return as many frames as the eye needs, or as the file may hold."""
     if seconds == 0:
         return 1
     bones = sum(min(tube.positions.shape[1], MAX_NODES) * tube.radii.ndim for tube in tubes)
     points = sum(line.points.shape[1] for line in lines if line.points.ndim == 3)
-    affordable = _MAX_BYTES / max(_BYTES_PER_BONE * bones + _BYTES_PER_POINT * points, 1)
+    copies = sum(own.count for own in marks)
+    a_frame = _BYTES_PER_BONE * bones + _BYTES_PER_POINT * points + _BYTES_PER_COPY * copies
+    affordable = _MAX_BYTES / max(a_frame, 1)
     return int(max(2, min(np.ceil(seconds * _FRAMES_PER_SECOND) + 1, affordable)))
 
 

@@ -1,9 +1,12 @@
 """The shapes of a replay: tubes (arms) and lines (wires, targets, paths), as arrays over time."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.spatial.transform import Rotation
+
+from hydrostat.viewer.skin_marks import Copies
 
 Color = tuple[int, int, int]
 
@@ -88,6 +91,20 @@ class Line:
             raise ValueError(f"`width` of {where} must be positive; got {self.width}")
         _check_color(self.color, where)
         object.__setattr__(self, "points", points)
+
+
+@dataclass(frozen=True, eq=False)
+class Marks:
+    """Copies of a small mesh over time, such as muscles that are active.
+
+    **Arguments:** `name`: its name in the scene tree; unique among the marks; `mesh`: its vertices and faces; `at`:
+    gives the copies at a time [s]; `count`: about how many there are.
+    """
+
+    name: str
+    mesh: tuple[np.ndarray, np.ndarray]
+    at: Callable[[float], Copies]
+    count: int
 
 
 @dataclass(frozen=True)

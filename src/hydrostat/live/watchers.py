@@ -1,0 +1,126 @@
+"""The pages that watch: which of them have drawn the last pictures, and with how much detail each is drawn.
+
+A browser that draws slowly gets pictures as fast as it draws them, always the newest, and with less detail: no shadows,
+and light from above instead of a whole sky.
+"""
+
+import json
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from hydrostat.live.served_page import REPORT
+
+if TYPE_CHECKING:
+    from viser import ClientHandle, ViserServer
+
+DETAILS = ("automatic", "full", "light")
+"""How much detail pages are drawn with; automatic: light where a browser draws by the processor, or slowly."""
+_AHEAD = 3  # pictures that may be under way to a page
+_PATIENCE = 1.0  # s without an answer, after which a page is not waited for: it may be in a hidden tab
+_SLOW_MS, _SLOW_REPORTS = 30.0, 40  # from picture to picture, in this number of answers one after the other
+_SKY, _FLOOR = (255, 255, 255), (186, 178, 170)  # colours of the light from above and from below
+_SKY_INTENSITY = 2.2
+
+
+class _Watcher:
+    """One page."""
+
+    def __init__(self, client: "ClientHandle"):
+        self.client = client
+        self.answered, self.heard = 0, time.monotonic()
+        self.slow, self.light = 0, False
+        self.judged_light = False
+
+
+class Watchers:
+    """The pages of a server."""
+
+    def __init__(self, server: "ViserServer"):
+        self._each: dict[int, _Watcher] = {}
+        self._pictures, self._stopped = 0, False
+        self._changed = threading.Condition()
+        self.detail = DETAILS[0]
+        """How much detail is asked for, one of `DETAILS`."""
+        server.on_client_connect(self._connected)
+        server.on_client_disconnect(self._disconnected)
+
+    @property
+    def light(self) -> int:
+        """The number of pages that are drawn with less detail."""
+        return sum(one.light for one in list(self._each.values()))
+
+    def ready(self) -> bool:
+        """Whether all pages that answer have drawn what was sent, but for a few pictures."""
+        now = time.monotonic()
+        return all(
+            self._pictures - one.answered < _AHEAD or now - one.heard > _PATIENCE for one in list(self._each.values())
+        )
+
+    def sent(self) -> None:
+        """A picture was sent: ask the pages whether it is drawn."""
+        with self._changed:
+            self._pictures += 1
+            self._changed.notify_all()
+
+    def set_detail(self, detail: str) -> None:
+        """Draw all pages with some detail, one of `DETAILS`."""
+        self.detail = detail
+        for one in list(self._each.values()):
+            self._choose(one)
+
+    def _connected(self, client: "ClientHandle") -> None:
+        one = _Watcher(client)
+        one.answered = self._pictures
+        self._each[client.client_id] = one
+        threading.Thread(target=self._follow, args=(one,), daemon=True, name="watcher").start()
+
+    def _disconnected(self, client: "ClientHandle") -> None:
+        self._each.pop(client.client_id, None)
+        with self._changed:
+            self._changed.notify_all()
+
+    def _follow(self, one: _Watcher) -> None:
+        """Ask a page after each picture for its report: it answers when it draws the next."""
+        self._choose(one)
+        while one.client.client_id in self._each:
+            with self._changed:
+                if not self._changed.wait_for(lambda: self._pictures > one.answered, timeout=1.0):
+                    continue
+                asked = self._pictures
+            try:
+                report = one.client.local_storage.get_item(REPORT, timeout=5.0)
+            except TimeoutError:
+                continue
+            except RuntimeError:
+                # It has gone, or its browser keeps its storage to itself: that is an answer, too.
+                report = None
+                time.sleep(0.01)
+            one.answered, one.heard = asked, time.monotonic()
+            self._judge(one, report)
+
+    def _judge(self, one: _Watcher, report: str | None) -> None:
+        """Find out from the report of a page whether it is slow. What is slow once stays so: light does not flicker."""
+        try:
+            found = json.loads(report) if report else {}
+            software, slow = bool(found.get("software")), float(found.get("frame_ms") or 0.0) > _SLOW_MS
+        except (ValueError, TypeError, AttributeError):
+            return
+        one.slow = one.slow + 1 if slow else 0
+        if not one.judged_light and (software or one.slow >= _SLOW_REPORTS):
+            one.judged_light = True
+            self._choose(one)
+
+    def _choose(self, one: _Watcher) -> None:
+        light = one.judged_light if self.detail == DETAILS[0] else self.detail == DETAILS[2]
+        if light == one.light:
+            return
+        one.light = light
+        scene = one.client.scene
+        with one.client.atomic():
+            scene.configure_default_lights(True, cast_shadow=not light)
+            scene.configure_environment_map(None if light else "city")
+            if light:
+                scene.add_light_hemisphere("/sky", sky_color=_SKY, ground_color=_FLOOR, intensity=_SKY_INTENSITY)
+            else:
+                scene.remove_by_name("/sky")
