@@ -66,3 +66,15 @@ def test_the_recorded_motion_lasts_20_seconds_and_is_smooth():
     speed = np.linalg.norm(np.diff([intended(t) for t in times], axis=0), axis=1) / 0.01
     assert speed.max() < 0.15
     assert np.abs(np.diff(speed)).max() < 0.02
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_press_that_stays_does_not_undo_what_coming_in_has_told(seed):
+    rng, normal, stiffness = np.random.default_rng(seed), np.array([0.0, 0.0, 1.0]), 40.0
+    estimate = FaceEstimate(np.zeros(3), normal, 0.01, 120.0)
+    coming = np.linspace(0.0, 5e-3, 60)
+    for depth in np.concatenate([coming, np.full(3000, coming[-1])]):
+        place = (0.01 - depth + 5e-5 * rng.normal()) * normal
+        estimate.touch((stiffness * depth + 2e-3 * rng.normal()) * normal, place)
+    # A minute at 50 touches a second. Forgetting all that is older alike ends at the least stiffness that is allowed.
+    assert estimate.face.stiffness == pytest.approx(stiffness, rel=0.1)

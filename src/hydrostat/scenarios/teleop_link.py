@@ -44,9 +44,10 @@ def link(run: Run) -> Outcome:
     ]
     with run.compiling("compiling"):
         place = SimulatedLimb(find_limb("squid", "palpation"))
-        inward = _INWARD / np.linalg.norm(_INWARD)
+        inward = _turned_about_y(_INWARD / np.linalg.norm(_INWARD), np.deg2rad(settings.face_turn_deg))
         start = place.view.tip + _SHIFT
-        face = (tuple(start + (_AHEAD + place.tip_radius) * inward), tuple(-inward))
+        ahead = _AHEAD + 1e-3 * settings.face_out_mm
+        face = (tuple(start + (ahead + place.tip_radius) * inward), tuple(-inward))
     shared = {"robot": "squid", "limb": "palpation", "episodes": (), "token": secrets.token_urlsafe(16)}
     shared |= {"faces": (face,), "start": tuple(start), "force_scale": settings.force_scale}
     scale = 1.0 - 0.01 * settings.softer_percent
@@ -63,11 +64,17 @@ def link(run: Run) -> Outcome:
     steps = round(settings.seconds * len(rows) / 1e-3)
     return Outcome(
         _metrics(rows, found, links),
-        figure=lambda path: _draw(path, rows, found, links, inward, title),
+        figure=lambda path: _draw(path, rows, found, links, inward, ahead, title),
         sim_seconds=settings.seconds * len(rows),
         dt=1e-3,
         steps=steps,
     )
+
+
+def _turned_about_y(vector: np.ndarray, angle: float) -> np.ndarray:
+    """A vector turned about y by an angle [rad]."""
+    c, s = math.cos(angle), math.sin(angle)
+    return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]]) @ vector
 
 
 def _metrics(rows: list[Rows], found: list[Measures], links: list[LinkConditions]) -> dict:
@@ -102,7 +109,9 @@ def _record(run: Run, rows: list[Rows], normal: np.ndarray) -> None:
     run.record("teleop-link", rows[0].robot["time"][::_ROW], columns)
 
 
-def _draw(path: Path, rows: list[Rows], found, links: list[LinkConditions], inward: np.ndarray, title: str) -> None:
+def _draw(
+    path: Path, rows: list[Rows], found, links: list[LinkConditions], inward: np.ndarray, ahead: float, title: str
+) -> None:
     """For each link: the contact forces, and the depth of hand and tip, through the model and without it."""
     figure, grid = panels.new_panels(title, 2, len(links), (14.0, 7.6))
     for column, conditions in enumerate(links):
@@ -125,7 +134,7 @@ def _draw(path: Path, rows: list[Rows], found, links: list[LinkConditions], inwa
         depths = {key: 1e3 * (values - start) for key, values in depths.items()}
         axes = figure.add_subplot(grid[1, column])
         panels.draw_curves(axes, time, depths, "along the obstacle's normal", "[mm]", colors=[1, 2, 0])
-        panels.draw_level(axes, 1e3 * _AHEAD, "face")
+        panels.draw_level(axes, 1e3 * ahead, "face")
         for begin in _OUTAGE:
             panels.draw_level(axes, begin, upright=True)
     figures.save(figure, path)

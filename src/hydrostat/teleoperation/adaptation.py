@@ -162,7 +162,11 @@ class FaceEstimate:
         self.touches += 1
         regressor = np.array([self._centre - float(self.normal @ place), 1.0])
         miss = float(self.normal @ force) - float(regressor @ self._theta)
-        self._information = _FORGET_FACE * self._information + np.outer(regressor, regressor) / _FORCE_NOISE**2
+        # Only what this touch tells anew is forgotten: a press that stays where it is tells one combination of place
+        # and stiffness again and again, and must not let go of what coming and going told of the other.
+        along = self._information @ regressor
+        kept = self._information - (1.0 - _FORGET_FACE) * np.outer(along, along) / (regressor @ along)
+        self._information = kept + np.outer(regressor, regressor) / _FORCE_NOISE**2
         self._theta = self._theta + np.linalg.solve(self._information, regressor) * miss / _FORCE_NOISE**2
 
     @property

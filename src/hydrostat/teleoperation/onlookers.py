@@ -15,7 +15,6 @@ from hydrostat.control import TipTask, plan_tension
 from hydrostat.lie import SE3
 from hydrostat.live import LiveScene
 from hydrostat.live.controls import png_bytes
-from hydrostat.live.pictures import quaternions
 from hydrostat.mechanics import kinematics
 from hydrostat.results.filming import surfaces_of
 from hydrostat.results.scene import Scene
@@ -23,6 +22,7 @@ from hydrostat.sensing import Camera, Spotlight
 from hydrostat.teleoperation.limbs import Limb
 from hydrostat.viewer.framing import Framing
 from hydrostat.viewer.rendering import Renderer, Surface
+from hydrostat.viewer.skin_marks import quaternions
 
 if TYPE_CHECKING:
     from viser import ViserServer

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hydrostat.live import LiveScene, Stage, open_server
+from hydrostat.live import LiveScene, Stage, Watchers, open_server
 from hydrostat.teleoperation.adaptation import Face
 from hydrostat.teleoperation.gamepad import GamepadPage
 from hydrostat.teleoperation.messages import unpacked
@@ -37,6 +37,7 @@ class TeleopPage:
         self.side, self.device = side, device
         self.server: ViserServer = open_server(port, label=f"hydrostat: {title}")
         self.port = self.server.get_port()
+        self.watchers = Watchers(self.server)
         self._lock, self._dragging, self._slid_to = threading.Lock(), False, device.goal
         model = side.model
         self._length = model.limb.length
@@ -107,7 +108,9 @@ class TeleopPage:
     def _run(self) -> None:
         looked = 0.0
         while not self._stop.wait(1.0 / _PICTURES):
-            self.draw()
+            if self.watchers.ready():
+                self.draw()
+                self.watchers.sent()
             if self.onlookers.panel is not None and time.monotonic() - looked > self.onlookers.period:
                 looked = time.monotonic()
                 self.onlookers.show(self.camera_view())
