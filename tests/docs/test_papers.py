@@ -1,0 +1,132 @@
+"""Figures on the pages of the papers are what the commands beside them print."""
+
+import tomllib
+from collections import defaultdict
+
+import pytest
+from figures import ELSEWHERE, sections, untraced
+from pages import DOCS
+from printed import Command, Statement, agrees, commands, difference, page, parse, statements
+
+from hydrostat.robots import find_robot
+from hydrostat.scenarios.catalogue import find_scenario
+from hydrostat.scenarios.runner import run_scenario
+
+PAGES = sorted((DOCS / "papers").glob("*.md"))
+QUICK = {"hydrostat run tentacle-repeatability", "hydrostat run track-line"}
+"""Commands without dynamics, which need seconds."""
+SAID: dict[Command, list[tuple[str, Statement]]] = defaultdict(list)
+for _path in PAGES:
+    for _one in statements(page(_path)):
+        SAID[_one.command].append((_path.stem, _one))
+RUNS = [
+    pytest.param(command, id=str(command), marks=[] if str(command) in QUICK else [pytest.mark.slow])
+    for command in SAID
+]
+
+
+def settings_of(command: Command) -> dict:
+    """The settings of a command as the command line reads them."""
+    return {key: value_of(text) for key, text in command.settings}
+
+
+def value_of(text: str):
+    """A value as it is typed: TOML, or a word."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_commands_can_be_typed(path):
+    for command in commands(page(path)):
+        scenario = find_scenario(command.scenario)
+        if any(text.endswith(".csv") for _, text in command.settings):  # a file of the reader's own
+            assert set(settings_of(command)) <= {key.name for key in scenario.keys}
+        else:
+            scenario.settings(settings_of(command), find_robot(command.robot or scenario.robot))
+
+
+@pytest.mark.parametrize("command", RUNS)
+def test_it_prints_what_the_page_says(command, tmp_path):
+    metrics = run_scenario(
+        command.scenario, command.robot, settings_of(command), seed=command.seed, out=tmp_path, figures=False
+    )["metrics"]
+    wrong = [f"{name}.md: {text}" for name, one in SAID[command] if (text := difference(one, metrics))]
+    assert not wrong, "; ".join(wrong)
+
+
+@pytest.mark.parametrize("name", ["boccolato", "dehghani", "lafmejani", "ursula"])
+def test_every_figure_has_a_command_beside_it(name):
+    found = {}
+    for heading, text in sections(page(DOCS / "papers" / f"{name}.md")):
+        if heading not in ELSEWHERE and (missing := untraced(text)):
+            found[heading] = missing
+    assert not found, f"write the command and what it prints beside these figures, or say where they are from: {found}"
+
+
+EXAMPLE = """
+```console
+$ hydrostat run squid-verify --set bends=5
+tip_error_max_mm   1.5e-12
+errors             0.93, -4.7
+```
+
+| `hydrostat run arm-reach` with | `speed` | other | `place[1]` |
+|---|---|---|---|
+| nothing else | 0.30 m/s | 7 | 5 |
+| `--set wave=false` and `--seed 3` | none | 8 | – |
+
+| `hydrostat run arm-throw` | one | two |
+|---|---|---|
+| `range_m` | 1.2 | 3 |
+| the paper | 5 | 6 |
+
+The speed is 0.30 m/s, 30 % of it 0.09 m, and of 12 mm nothing is known.
+"""
+
+
+def test_both_forms_are_read():
+    found = {(str(one.command), one.metric, one.entry, one.said) for one in statements(EXAMPLE)}
+    assert found == {
+        ("hydrostat run squid-verify --set bends=5", "tip_error_max_mm", None, ("1.5e-12",)),
+        ("hydrostat run squid-verify --set bends=5", "errors", None, ("0.93", "-4.7")),
+        ("hydrostat run arm-reach", "speed", None, ("0.30",)),
+        ("hydrostat run arm-reach", "place", 1, ("5",)),
+        ("hydrostat run arm-reach --seed 3 --set wave=false", "speed", None, ("none",)),
+        ("hydrostat run arm-throw", "range_m", 0, ("1.2",)),
+        ("hydrostat run arm-throw", "range_m", 1, ("3",)),
+    }
+
+
+def test_figures_without_a_source_are_found():
+    assert untraced(EXAMPLE) == ["0.09", "12"]
+    assert untraced(EXAMPLE + "<!-- not printed: 0.09, 12 -->") == []
+
+
+@pytest.mark.parametrize(
+    "said, value, same",
+    [
+        ("0.93", 0.9332, True),
+        ("0.93", 0.936, False),
+        ("1.5e-12", 1.54e-12, True),
+        ("1.5e-12", 1.56e-12, False),
+        ("4", 4, True),
+        ("4", 4.6, False),
+        ("−4.7", -4.69, True),
+        ("none", None, True),
+        ("yes", True, True),
+        ("1", True, False),
+        ("0.5", None, False),
+    ],
+)
+def test_digits_that_are_written_count(said, value, same):
+    assert agrees(said, value) == same
+
+
+@pytest.mark.parametrize("metrics", [{}, {"a": [1.0, 2.0]}, {"a": [1.0, 2.1, 3.0]}])
+def test_what_a_command_does_not_print_is_a_difference(metrics):
+    statement = Statement(parse("hydrostat run arm-reach"), "a", None, ("1", "2.0", "3"))
+    assert difference(statement, metrics) is not None
+    assert difference(statement, {"a": [1.0, 2.0, 3.4]}) is None
