@@ -146,11 +146,19 @@ def damage(rng: random.Random, folder: Path) -> str:
             path.symlink_to(rng.choice(("/dev/null", "nowhere", path.name)))
     elif kind == "deep":
         path.write_bytes(b"[" * 100_000)
-    elif kind == "json" and path.suffix == ".json":
-        path.write_text(json.dumps(_mutated_json(rng, json.loads(data))))
+    elif kind == "json" and (value := _read_json(path)) is not None:
+        path.write_text(json.dumps(_mutated_json(rng, value)))
     else:
         path.write_bytes(rng.randbytes(rng.choice((0, 10, len(data)))))
     return f"{kind} {path.relative_to(folder)}"
+
+
+def _read_json(path: Path) -> Any:
+    """What a file of JSON holds; None where it holds none, or none any more."""
+    try:
+        return json.loads(path.read_bytes()) if path.suffix == ".json" else None
+    except (ValueError, RecursionError):
+        return None
 
 
 def _mutated_json(rng: random.Random, value: Any) -> Any:

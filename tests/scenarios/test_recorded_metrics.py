@@ -1,7 +1,8 @@
 """Metrics of scenarios at their defaults are those that were recorded before systems took over from scenarios.
 
 Scenarios in water, and those in which arms touch each other, have changed since on purpose: drag acts along segments,
-and contact does not depend on how arms are numbered. The record holds what they gave before.
+water has added mass, reaching has another pattern, and contact does not depend on how arms are numbered. Those of an
+arm that bends, reaches and elongates are recorded anew; the record of the others holds what they gave before.
 """
 
 import json
@@ -14,6 +15,7 @@ from hydrostat.scenarios.runner import run_scenario
 
 RECORD = json.loads(Path(__file__).with_name("metrics_before_systems.json").read_text())
 UNCHANGED = ("tentacle-shape", "finger-statics", "finger-release", "track-line", "stewart-motions", "squid-verify")
+RECORDED_ANEW = ("arm-bend", "arm-reach")
 ROUNDING = 1e-9
 """Of errors that are all rounding, relative to what they are errors of."""
 
@@ -27,7 +29,7 @@ def test_every_recorded_scenario_is_still_there():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", UNCHANGED)
+@pytest.mark.parametrize("name", UNCHANGED + RECORDED_ANEW)
 def test_metrics_are_those_recorded(name, tmp_path):
     found = run_scenario(name, out=tmp_path, figures=False)["metrics"]
     for key, value in RECORD[name].items():

@@ -23,6 +23,7 @@ SHARED = {
     "hydrostat.scenarios.own_targets": None,
     "hydrostat.scenarios.recorded_tracking": None,
     "hydrostat.scenarios.squid_reach_plan": None,
+    "hydrostat.scenarios.track_strength": None,
     "hydrostat.scenarios.squid_vehicle": None,
     "hydrostat.scenarios.track_authors": None,
     "hydrostat.scenarios.track_agents": ("agents_metrics",),

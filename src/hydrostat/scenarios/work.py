@@ -23,7 +23,7 @@ _SEGMENT_BYTES = 200  # of a row: coordinates, rates, muscles, contacts; an octo
 _ROW_BYTES = 400
 _STROKE_S = 2.0  # of the gaits' strokes, from above: they take 1.7 s without a rest
 _STROKE_LENGTHS = 0.07  # displacement by a stroke in arm lengths, from below: the gaits have 0.078 and 0.12
-_FETCH_S = 15.0  # in which an arm brings prey to the mouth, from above
+_FETCH_S = 18.0  # in which an arm brings prey to the mouth, from above
 
 _RUNS = ("activations", "tip_masses_g")
 """Keys with a list of which each entry is a run."""
