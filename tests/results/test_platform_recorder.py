@@ -108,7 +108,8 @@ def test_targets_come_with_their_rows(arm):
 
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_ticks(tmp_path):
-    """Some 18 000 ticks after the first 2000: poses and twists alone would take 52 MB, what is derived of them 200."""
+    """Some 8000 ticks after the first 12 000, by when the allocator has its stock: poses and twists alone would take
+    23 MB more, which is a twentieth of all, and what is derived of them 90 MB."""
     arm = control.Platforms.of(build_robot(stewart_arm(segments=20)))
     goals = control.hold_goal(arm, np.asarray(arm.tip.position) + np.array([0.1, 0.0, -0.05]), 40.0, DT)
     law, sizes = control.Law(arm.segments, arm.base), []
@@ -121,7 +122,7 @@ def test_memory_does_not_grow_with_the_ticks(tmp_path):
         rows = goals.follow(law, 5.0, on_rows=on_rows, keep=False)
     assert len(rows.T.position) == 0
     assert len(recorder.summary.motion().tip) == len(goals.times)
-    assert max(sizes[20:]) < 1.05 * sizes[20]
+    assert max(sizes[120:]) < 1.03 * sizes[120]
 
 
 def resident_bytes() -> int:

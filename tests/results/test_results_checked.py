@@ -35,7 +35,7 @@ def result(tmp_path, monkeypatch):
 
 
 def chunk(result, number=2):
-    return result / "trajectory.zarr" / "tip" / "c" / str(number) / "0"
+    return result / "trajectory.zarr" / "tip" / f"c.{number}.0"
 
 
 def edit(path, change):
@@ -61,6 +61,11 @@ def metadata(result, change, sums=True):
         edit(result / "committed.json", lambda content: content["files"].pop("zarr.json"))
 
 
+def without(result, pattern):
+    for path in (result / "trajectory.zarr" / "tip").glob(pattern):
+        path.unlink()
+
+
 def replaced_by_folder(path):
     path.unlink()
     path.mkdir()
@@ -69,14 +74,18 @@ def replaced_by_folder(path):
 DAMAGES = {
     "a chunk is missing": (lambda r: chunk(r).unlink(), "chunk 2 of 'tip' is missing"),
     "a bit is flipped": (lambda r: flip(chunk(r)), "chunk 2 of 'tip' has been changed"),
-    "a bit of the axis": (lambda r: flip(r / "trajectory.zarr" / "time" / "c" / "0"), "chunk 0 of 'time' has been"),
+    "a bit of the axis": (lambda r: flip(r / "trajectory.zarr" / "time" / "c.0"), "chunk 0 of 'time' has been"),
     "a chunk is cut off": (lambda r: chunk(r).write_bytes(b"123"), "chunk 2 of 'tip' must be of"),
     "a chunk is a folder": (lambda r: replaced_by_folder(chunk(r)), "chunk 2 of 'tip' could not be read: Is a dir"),
-    "all chunks are missing": (lambda r: shutil.rmtree(chunk(r).parents[1]), "chunk 0 of 'tip' is missing"),
-    "an array is missing": (lambda r: shutil.rmtree(chunk(r).parents[2]), "'tip/zarr.json' is missing"),
+    "all chunks are missing": (lambda r: without(r, "c.*"), "chunk 0 of 'tip' is missing"),
+    "an array is missing": (lambda r: shutil.rmtree(chunk(r).parent), "'tip/zarr.json' is missing"),
     "metadata changed": (lambda r: metadata(r, lambda c: array(c)["shape"].reverse(), sums=False), "is damaged"),
     "a huge shape": (lambda r: metadata(r, lambda c: array(c).update(shape=[10**30, 3])), "which none has"),
     "a huge row": (lambda r: metadata(r, lambda c: array(c).update(shape=[100, 10**30])), "which none has"),
+    "chunks of other names": (
+        lambda r: metadata(r, lambda c: array(c)["chunk_key_encoding"]["configuration"].update(separator="_")),
+        "have names that none has",
+    ),
     "a chunk of size 0": (
         lambda r: metadata(r, lambda c: array(c)["chunk_grid"]["configuration"].update(chunk_shape=[0, 3])),
         "whole numbers",
@@ -131,6 +140,20 @@ def test_every_row_is_verified_while_it_is_written(tmp_path):
 def test_results_of_early_versions_are_read_without_checksums(result):
     edit(result / "committed.json", lambda content: [content.pop("chunks"), content.pop("files")])
     assert hydrostat.load(result).sizes["time"] == ROWS
+
+
+def test_results_of_early_versions_with_chunks_in_folders(tmp_path, monkeypatch):
+    """They are read, verified, and continued."""
+    monkeypatch.setattr(columns, "CHUNK_BYTES", 400)
+    record(tmp_path / "new", ROWS)
+    with monkeypatch.context() as early:
+        early.setattr(columns, "_SEPARATOR", "/")
+        record(tmp_path / "run", 40, close=False)
+    assert (tmp_path / "run" / "trajectory.zarr" / "tip" / "c" / "0" / "0").is_file()
+    with resuming(tmp_path / "run"):
+        record(tmp_path / "run", ROWS)
+    assert check_result(tmp_path / "run") == (ROWS, 8, True)
+    np.testing.assert_array_equal(hydrostat.load(tmp_path / "run")["tip"], hydrostat.load(tmp_path / "new")["tip"])
 
 
 def test_a_recording_is_continued(tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from hydrostat.results import check_metrics, new_folder, write_json
+from hydrostat.results import check_metrics, folders, new_folder, write_json
 from hydrostat.results.folders import discard_unless_recorded
 
 RACER = """
@@ -127,6 +127,21 @@ def test_refused_metric_names():
         message = f"the name of a metric must be a non-empty string; got {name!r}"
         with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
             check_metrics({name: 1.0})
+
+
+@pytest.mark.parametrize("by_exchange", [True, False])
+def test_a_file_is_replaced_whole_and_nothing_is_left_beside_it(tmp_path, monkeypatch, by_exchange):
+    if not by_exchange:
+        monkeypatch.setattr(folders, "_LIBRARY", None)
+    path = tmp_path / "rows.json"
+    folders.replace_file(path, b"first")
+    with path.open("rb") as reader:  # who has begun to read goes on with what was there
+        folders.replace_file(path, b"the ", memoryview(b"second"))
+        assert reader.read() == b"first"
+    assert path.read_bytes() == b"the second"
+    folders.replace_file(path, b"last", durable=True)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["rows.json"]
+    assert path.read_bytes() == b"last"
 
 
 def test_json_is_strict_and_a_failure_keeps_the_old_file(tmp_path):

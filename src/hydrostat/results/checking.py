@@ -171,7 +171,11 @@ def _column(folder: Path, name: str, array: dict[str, Any], rows: int) -> Column
         raise InputError(f"{str(folder / COMMITTED)!r} says {rows} rows; {TRAJECTORY} has only {shape[0]}")
     if array["data_type"] != "float64":
         raise _damaged(folder, f"{shown(name)} must hold float64; got {shown(array['data_type'])}")
-    return Column(folder / TRAJECTORY / name, tuple(shape[1:]), chunk[0])
+    encoding = array["chunk_key_encoding"]
+    separator = encoding["configuration"]["separator"]
+    if encoding["name"] != "default" or separator not in ("/", "."):
+        raise _damaged(folder, f"the chunks of {shown(name)} have names that none has: {shown(encoding)}")
+    return Column(folder / TRAJECTORY / name, tuple(shape[1:]), chunk[0], separator)
 
 
 def _verify_chunk(folder: Path, name: str, number: int, column: Column, rows: int, expected: int | None) -> None:

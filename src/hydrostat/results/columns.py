@@ -19,6 +19,7 @@ from hydrostat.results.folders import replace_file
 from hydrostat.results.variables import Coordinate, Variable
 
 CHUNK_BYTES = 2**20
+_SEPARATOR = "."  # without folders of their own, which take longer to make than the files
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,16 +27,18 @@ class Column:
     """The files that hold the rows of one recorded array.
 
     **Arguments:** `folder`: the array's folder inside `trajectory.zarr`; `row_shape`: the shape of one row;
-    `chunk_rows`: rows per chunk file.
+    `chunk_rows`: rows per chunk file; `separator`: between the numbers in the name of a chunk file, "/" for one that
+    lies in folders of its own.
     """
 
     folder: Path
     row_shape: tuple[int, ...]
     chunk_rows: int
+    separator: str
 
     def chunk(self, number: int) -> Path:
         """The file of a chunk."""
-        return self.folder.joinpath("c", str(number), *("0" for _ in self.row_shape))
+        return self.folder / self.separator.join(["c", str(number), *("0" for _ in self.row_shape)])
 
     def sums(self, start: int, rows: np.ndarray, before: int) -> dict[int, int]:
         """The checksums of the valid rows of all chunks that rows reach into, by the chunks' numbers.
@@ -64,7 +67,8 @@ class Column:
                 # A new file appears whole: these rows, then NaN
                 content = np.full((self.chunk_rows, *self.row_shape), np.nan, dtype="<f8")
                 content[:count] = rows[:count]
-                path.parent.mkdir(parents=True, exist_ok=True)
+                if self.separator == "/":
+                    path.parent.mkdir(parents=True, exist_ok=True)
                 replace_file(path, content.data)
             else:
                 with path.open("r+b") as file:
@@ -102,6 +106,7 @@ def create_trajectory(
             variable.name,
             shape=(total, *variable.shape),
             chunks=(chunk_rows, *variable.shape),
+            chunk_key_encoding={"name": "default", "separator": _SEPARATOR},
             dtype="<f8",
             fill_value=np.nan,
             compressors=None,
@@ -109,7 +114,7 @@ def create_trajectory(
             dimension_names=(axis.name, *variable.dims),
             attributes={"units": variable.unit, "description": variable.description},
         )
-        columns[variable.name] = Column(path / variable.name, variable.shape, chunk_rows)
+        columns[variable.name] = Column(path / variable.name, variable.shape, chunk_rows, _SEPARATOR)
     for coordinate in coordinates:
         values = np.asarray(coordinate.values)
         group.create_array(

@@ -1,8 +1,10 @@
 """Folders that never overwrite each other, and files that are replaced whole or not at all."""
 
+import ctypes
 import json
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -12,6 +14,8 @@ _OF_RECORDER = {"trajectory.zarr", "committed.json", "committed.json.partial", "
 """Files that a recorder and a run make before there is any result."""
 _CHECKPOINTS = "checkpoint"
 _PARTIAL = ".partial"  # at the end of a file's name until it is whole
+_LIBRARY = ctypes.CDLL(None) if sys.platform == "linux" else None
+_HERE, _BOTH = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of renameat2(2)
 
 
 _RESUMED: ContextVar[Path | None] = ContextVar("resumed", default=None)
@@ -117,4 +121,15 @@ def replace_file(path: Path, *content: bytes | memoryview, durable: bool = False
         if durable:
             file.flush()
             os.fsync(file.fileno())
-    os.replace(temporary, path)
+    # Where one file takes another's name, ext4 carries it to the medium first, some milliseconds long: it need not
+    # where both change names.
+    if not durable and _exchange(temporary, path):
+        temporary.unlink()
+    else:
+        os.replace(temporary, path)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Whether two files could be given each other's names at once: on Linux, where both are there."""
+    call = getattr(_LIBRARY, "renameat2", None)
+    return call is not None and call(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _BOTH) == 0
