@@ -341,6 +341,12 @@ class Servo(Controller):
         return control, ServoMemory(memory.step + jnp.where(stays, 0.0, 1.0), missing, *own, shift)
 
 
+@quick_jit
+def _stiffness(arm: Arm, tissue, q: Float[Array, "n k"]) -> Float[Array, "n k k"]:
+    """The stiffness of an arm's tissue in a shape."""
+    return tissue.stiffness(arm, q)
+
+
 def make_servo(
     known: KnownArm,
     table: Table,
@@ -368,6 +374,6 @@ def make_servo(
     check_volume_kept(arm.arm)
     rates, active = jnp.asarray(rate, float), jnp.full(arm.arm.count, stiffen)
     time = jnp.asarray(smoothing, float) if smoothing else None
-    elastic = settling * arm.tissue.stiffness(arm.arm, table.shape[-1]) if settling and arm.tissue else None
+    elastic = settling * _stiffness(arm.arm, arm.tissue, table.shape[-1]) if settling and arm.tissue else None
     largest = most_missing(arm.arm, most)
     return Servo(known, bare_arm(known), table, rates, active, largest, suckers, time, late, sight, elastic)
