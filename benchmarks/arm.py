@@ -8,6 +8,7 @@ hydrostat: it holds the error of the 20 segments too. Programs that are not inst
 
 import importlib
 import importlib.util
+import inspect
 import json
 from typing import Any
 
@@ -35,6 +36,7 @@ SWEEPS: dict[str, list[tuple[str, str, str, int, tuple[float, ...], float]]] = {
         ("mujoco", "implicitfast", BOTH, 20, (0.8, 0.625, 0.5, 0.25, 0.1), 0.02),
         ("mujoco", "RK4", BOTH, 20, (1.25, 1, 0.8, 0.5, 0.25), 0.1),
         ("pyelastica", "position Verlet", SIX, 20, (0.2, 0.16, 0.125, 0.1, 0.05), 0.025),
+        ("soromox", "semi-implicit Euler", SIX, 20, (0.16, 0.125, 0.1), 0.05),
         ("soromox", "semi-implicit Euler", BOTH, 20, (0.5, 0.4, 0.25), 0.1),
         ("soromox", "semi-implicit Euler", BOTH, 8, (4, 2, 1), 0.25),
     ],
@@ -81,7 +83,8 @@ def program(name: str) -> Any:
 
 def simulated(module: Any, rod: Rod, segments: int, method: str, dt: float, strains: str) -> Any:
     """A function that simulates, and the tips that it finds; None for both where the step is refused or breaks off."""
-    more = {"modes": MODES if strains == SIX else BENDS} if module is hydrostat_rod else {}
+    chooses = module is not None and "modes" in inspect.signature(module.prepare).parameters
+    more = {"modes": MODES if strains == SIX else BENDS} if chooses else {}
     try:
         run = module.prepare(rod, segments, method, dt, **more)
         tips = run()

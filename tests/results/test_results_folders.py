@@ -133,15 +133,29 @@ def test_refused_metric_names():
 def test_a_file_is_replaced_whole_and_nothing_is_left_beside_it(tmp_path, monkeypatch, by_exchange):
     if not by_exchange:
         monkeypatch.setattr(folders, "_LIBRARY", None)
+    exchanged, exchange = [], folders._exchange
+    monkeypatch.setattr(folders, "_exchange", lambda *paths: exchanged.append(exchange(*paths)) or exchanged[-1])
     path = tmp_path / "rows.json"
     folders.replace_file(path, b"first")
     with path.open("rb") as reader:  # who has begun to read goes on with what was there
         folders.replace_file(path, b"the ", memoryview(b"second"))
         assert reader.read() == b"first"
     assert path.read_bytes() == b"the second"
+    if exchanged == [False] and by_exchange:
+        pytest.skip("this file system does not exchange names")
+    assert exchanged == [by_exchange]
     folders.replace_file(path, b"last", durable=True)
     assert [entry.name for entry in tmp_path.iterdir()] == ["rows.json"]
     assert path.read_bytes() == b"last"
+
+
+def test_a_folder_is_not_replaced_by_a_file(tmp_path):
+    path = tmp_path / "rows.json"
+    path.mkdir()
+    (path / "content").write_bytes(b"x")
+    with pytest.raises(OSError, match="directory"):
+        folders.replace_file(path, b"first")
+    assert (path / "content").read_bytes() == b"x"
 
 
 def test_json_is_strict_and_a_failure_keeps_the_old_file(tmp_path):

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import warnings
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,6 +14,8 @@ from hydrostat.results.columns import Column
 
 TRAJECTORY = "trajectory.zarr"
 COMMITTED = "committed.json"
+SYNCED = "synced.json"
+"""As `COMMITTED`, of rows that have been carried to the medium: what a power cut leaves."""
 _METADATA = "zarr.json"
 _LARGEST_JSON = 64 * 2**20
 _MOST_ROWS = 10**9
@@ -49,18 +52,56 @@ def check_result(path: str | os.PathLike[str]) -> Checked:
     folder = Path(path)
     if not folder.is_dir():
         raise InputError(f"no result at {str(folder)!r}; give the folder that a run has written")
-    committed = read_committed(folder)
-    columns = read_columns(folder, committed)
-    return Checked(committed.rows, verify(folder, committed, columns), committed.complete)
+    try:
+        committed = _read_committed(folder, COMMITTED)
+        columns = read_columns(folder, committed)
+        return Checked(committed.rows, verify(folder, committed, columns), committed.complete)
+    except InputError as error:
+        if not (folder / SYNCED).exists():
+            raise
+        rows = _synced(folder, error)[0].rows
+        raise InputError(f"{error}; its first {rows} rows are whole, and are what is loaded") from None
 
 
-def read_committed(folder: Path) -> Committed:
-    """What a folder says of its rows."""
+def read_whole(folder: Path, *, verified: bool = True) -> tuple[Committed, dict[str, Column]]:
+    """What a folder says of its rows, and its arrays.
+
+    Where its last rows are damaged and recording had not come to its end, as after a power cut, those are left out that
+    had not been carried to the medium, with a warning.
+
+    **Arguments:** `verified`: whether the checksums of all chunks are verified.
+    """
+    try:
+        committed = _read_committed(folder, COMMITTED)
+        columns = read_columns(folder, committed)
+        if verified:
+            verify(folder, committed, columns)
+    except InputError as error:
+        if not (folder / SYNCED).exists():
+            raise
+        committed, columns = _synced(folder, error)
+        warnings.warn(f"{error}; only its first {committed.rows} rows are whole and used", stacklevel=3)
+    return committed, columns
+
+
+def _synced(folder: Path, error: InputError) -> tuple[Committed, dict[str, Column]]:
+    """The rows that had been carried to the medium, verified; the error of all rows where they are damaged too."""
+    try:
+        committed = _read_committed(folder, SYNCED)
+        columns = read_columns(folder, committed)
+        verify(folder, committed, columns)
+    except InputError:
+        raise error from None
+    return committed, columns
+
+
+def _read_committed(folder: Path, name: str) -> Committed:
+    """What a file of a folder says of its rows."""
     if not (folder / TRAJECTORY).is_dir():
         raise InputError(f"{str(folder)!r} is not a result; give a folder that contains {TRAJECTORY}")
-    path = folder / COMMITTED
+    path = folder / name
     if not path.exists():
-        raise InputError(f"{str(folder)!r} holds no rows: its {COMMITTED} is missing, recording had not begun")
+        raise InputError(f"{str(folder)!r} holds no rows: its {name} is missing, recording had not begun")
     content = read_json(path)
     rows, complete = content.get("rows"), content.get("complete")
     if type(rows) is not int or not 0 <= rows <= _MOST_ROWS or type(complete) is not bool:
@@ -116,8 +157,7 @@ def reopened(folder: Path, total: int, **layout: Any) -> tuple[dict[str, Column]
 
     **Arguments:** `total`: number of rows; `layout`: as of `create_trajectory`; both must be those it was made with.
     """
-    committed = read_committed(folder)
-    found = read_columns(folder, committed)
+    committed, found = read_whole(folder)
     variables = {variable.name: variable for variable in (layout["axis"], *layout["variables"])}
     same = found.keys() == variables.keys() and all(
         column.row_shape == tuple(variables[name].shape) for name, column in found.items()
@@ -126,7 +166,6 @@ def reopened(folder: Path, total: int, **layout: Any) -> tuple[dict[str, Column]
     declared = metadata["consolidated_metadata"]["metadata"][layout["axis"].name]["shape"]
     if not same or declared != [total]:
         raise InputError(f"the recording in {str(folder)!r} is another one; resume it with the same settings")
-    verify(folder, committed, found)
     return {name: found[name] for name in variables}, committed
 
 

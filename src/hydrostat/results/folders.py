@@ -123,10 +123,22 @@ def replace_file(path: Path, *content: bytes | memoryview, durable: bool = False
             os.fsync(file.fileno())
     # Where one file takes another's name, ext4 carries it to the medium first, some milliseconds long: it need not
     # where both change names.
-    if not durable and _exchange(temporary, path):
+    if not durable and path.is_file() and _exchange(temporary, path):
         temporary.unlink()
     else:
         os.replace(temporary, path)
+        if durable:
+            carry_to_medium(path.parent)
+
+
+def carry_to_medium(*paths: Path) -> None:
+    """Wait until files, or the names of the files in folders, are on the medium."""
+    for path in paths:
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _exchange(one: Path, other: Path) -> bool:

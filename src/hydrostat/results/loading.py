@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hydrostat.errors import InputError
-from hydrostat.results.checking import TRAJECTORY, read_columns, read_committed, read_json
-from hydrostat.results.checking import verify as verify_chunks
+from hydrostat.results.checking import TRAJECTORY, read_json, read_whole
 
 if TYPE_CHECKING:
     import xarray
@@ -24,7 +23,8 @@ def load(path: str | os.PathLike[str], *, verify: bool = True) -> xarray.Dataset
     `axis` (the name of the record axis), `complete` (whether the recording came to its end) and, once they are
     written, `metrics`. A result that is still being written is opened with the rows it has at this moment.
 
-    A chunk that is missing, or that does not hold what was written, is named in an `InputError`.
+    A chunk that is missing, or that does not hold what was written, is named in an `InputError`; of a recording that a
+    power cut has ended, the rows that were on the medium are opened, and a warning says so.
 
     **Arguments:** `path`: the result folder; `verify`: whether the checksums of all chunks are verified, at some 1 GB a
     second.
@@ -33,10 +33,7 @@ def load(path: str | os.PathLike[str], *, verify: bool = True) -> xarray.Dataset
     if not folder.exists():
         raise FileNotFoundError(f"no result at {str(folder)!r}; give the folder that a run has written")
     # The number of valid rows is read before the rows themselves: a writer can only add to them in between
-    committed = read_committed(folder)
-    columns = read_columns(folder, committed)
-    if verify:
-        verify_chunks(folder, committed, columns)
+    committed, _ = read_whole(folder, verified=verify)
     rows, complete = committed.rows, committed.complete
     dataset = _open_trajectory(folder / TRAJECTORY)
     axis = dataset.attrs["axis"]

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -10,11 +11,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from hydrostat.results.checking import COMMITTED, TRAJECTORY, file_sums, reopened
+from hydrostat.results.checking import COMMITTED, SYNCED, TRAJECTORY, file_sums, reopened
 from hydrostat.results.columns import create_trajectory
-from hydrostat.results.folders import replace_file, resumes
+from hydrostat.results.folders import carry_to_medium, replace_file, resumes
 from hydrostat.results.variables import Coordinate, Variable, check_layout
 
+_SYNC_SECONDS = 10.0
 RESERVED_ATTRIBUTES = ("axis", "complete", "metrics")
 
 
@@ -25,8 +27,8 @@ class Recorder:
     then replaces `committed.json`, which says how many rows are valid, atomically. A process that dies in between
     leaves some bytes that no reader uses; committed rows are never written again. An exception, Ctrl-C and a kill
     thus all leave the same: every row appended, marked as not complete. The same file holds a checksum of the valid
-    rows of every chunk, which `load` verifies. A power cut may take the last seconds, which
-    the kernel had not yet carried to the disk.
+    rows of every chunk, which `load` verifies. Where recording goes on for longer, all rows are carried to the medium
+    every ten seconds: a power cut takes at most the rows after that, and `load` opens those before.
 
     An append costs some 0.2 ms however short it is, so append blocks of rows where speed matters.
 
@@ -59,6 +61,7 @@ class Recorder:
         self.axis = axis
         self._rows = self._seen = 0
         self._closed = False
+        self._synced_rows, self._synced_at = 0, time.monotonic()
         layout = {"axis": Variable(axis, unit=axis_unit), "variables": variables, "coordinates": coordinates}
         path = self.folder / TRAJECTORY
         if resumes(self.folder) and (self.folder / COMMITTED).exists():
@@ -123,11 +126,16 @@ class Recorder:
             sums[name] = [*own[: min(new)], *new.values()]
         self._commit(self._rows + count, sums)
         self._rows, self._sums, self._seen = self._rows + count, sums, seen
+        if time.monotonic() - self._synced_at > _SYNC_SECONDS:
+            self._sync()
 
     def close(self) -> None:
         """Mark the recording as complete; a second call does nothing."""
         if not self._closed:
+            if self._synced_rows:
+                self._sync()
             self._commit(self._rows, self._sums, complete=True)
+            (self.folder / SYNCED).unlink(missing_ok=True)
             self._closed = True
 
     def __enter__(self) -> Self:
@@ -141,8 +149,24 @@ class Recorder:
         self._closed = True
 
     def _commit(self, rows: int, sums: dict[str, list[int]], complete: bool = False) -> None:
-        text = json.dumps({"rows": rows, "complete": complete, "chunks": sums, "files": self._files})
-        replace_file(self.folder / COMMITTED, text.encode(), durable=complete)
+        replace_file(self.folder / COMMITTED, self._text(rows, sums, complete), durable=complete)
+
+    def _sync(self) -> None:
+        """Carry all rows to the medium, and then their number, to a file of its own.
+
+        The one of `_commit` changes its name several times a second: after a power cut it may have no content.
+        """
+        trajectory = self.folder / TRAJECTORY
+        if not self._synced_rows:
+            carry_to_medium(*(trajectory / name for name in self._files), trajectory, self.folder)
+        for column in self._columns.values():
+            first, last = (rows // column.chunk_rows for rows in (self._synced_rows, self._rows - 1))
+            carry_to_medium(*(column.chunk(number) for number in range(first, last + 1)), column.folder)
+        replace_file(self.folder / SYNCED, self._text(self._rows, self._sums, False), durable=True)
+        self._synced_rows, self._synced_at = self._rows, time.monotonic()
+
+    def _text(self, rows: int, sums: dict[str, list[int]], complete: bool) -> bytes:
+        return json.dumps({"rows": rows, "complete": complete, "chunks": sums, "files": self._files}).encode()
 
 
 def _as_numbers(name: str, values: Any) -> np.ndarray:
