@@ -15,7 +15,7 @@ from hydrostat.scenarios.runner import run_scenario
 
 RECORD = json.loads(Path(__file__).with_name("metrics_before_systems.json").read_text())
 UNCHANGED = ("tentacle-shape", "finger-statics", "finger-release", "track-line", "stewart-motions", "squid-verify")
-RECORDED_ANEW = ("arm-bend", "arm-reach")
+RECORDED_ANEW = ("arm-bend", "arm-reach", "arm-elongate")
 ROUNDING = 1e-9
 """Of errors that are all rounding, relative to what they are errors of."""
 
