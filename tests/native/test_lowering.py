@@ -277,7 +277,9 @@ def value_of(function, parameters, argument):
     given, memory = native.parameters.new(), native.argument.new(1)
     native.parameters.pack(given, [parameters])
     native.argument.pack(memory[0], [argument])
-    (found,) = native.result.unpack(native.rows(given, memory)[0])
+    out = native.result.new(1)
+    native.rows(given, memory, out)
+    (found,) = native.result.unpack(out[0])
     return found
 
 

@@ -80,12 +80,10 @@ class Native:
         frame = self.frame()
         self._call(*(memory.ctypes.data for memory in (parameters, carry, frame, rows)), len(rows), 1)
 
-    def rows(self, parameters: np.ndarray, arguments: np.ndarray) -> np.ndarray:
-        """The packed value of each packed row."""
-        count = len(arguments)
-        out, frame = self.result.new(count), self.frame()
-        self._call(*(memory.ctypes.data for memory in (parameters, arguments, frame, out)), count, 1)
-        return out
+    def rows(self, parameters: np.ndarray, arguments: np.ndarray, out: np.ndarray) -> None:
+        """Write the packed value of each packed row."""
+        memories = parameters, arguments, self.frame(), out
+        self._call(*(memory.ctypes.data for memory in memories), len(arguments), 1)
 
     def caller(self, parameters: list):
         """The function of arrays, one argument after the other, with memory of its own and the parameters in it, which

@@ -1,13 +1,13 @@
 """The arrays of `trajectory.zarr`, whose rows are written in place.
 
-zarr creates the arrays and their description. Their chunks are plain little-endian float64 without compression, so that
-a row sits at a known offset of a known file and is written there in microseconds. (Assignment through zarr decodes and
-encodes a whole chunk and hands it from thread to thread: milliseconds, or a tenth of a second beside a busy loop.)
+Arrays and their description are files as version 3 of the Zarr format has them, written without the package of that
+name, which takes a tenth of a second for it and longer to be imported. Chunks are plain little-endian float64 without
+compression, so that a row sits at a known offset of a known file and is written there in microseconds.
 """
 
 import dataclasses
+import json
 import math
-import warnings
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,6 +20,17 @@ from hydrostat.results.variables import Coordinate, Variable
 
 CHUNK_BYTES = 2**20
 _SEPARATOR = "."  # without folders of their own, which take longer to make than the files
+_METADATA = "zarr.json"
+_BYTES = {"name": "bytes", "configuration": {"endian": "little"}}
+# Of each kind of numbers and words: type, what stands for a missing value, and how it is written.
+_KINDS: dict[str, tuple[str, Any, dict[str, Any]]] = {
+    "f": ("float64", "NaN", _BYTES),
+    "i": ("int64", 0, _BYTES),
+    "u": ("uint64", 0, _BYTES),
+    "b": ("bool", False, {"name": "bytes"}),
+    "U": ("string", "", {"name": "vlen-utf8", "configuration": {}}),
+}
+_NUMBERS = {"f": "<f8", "i": "<i8", "u": "<u8", "b": "?"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,43 +103,66 @@ def create_trajectory(
     record axis; `variables`: the recorded quantities; `coordinates`: labels of their dimensions; `attributes`: of the
     whole group.
     """
-    import zarr
-
     try:
         path.mkdir(parents=True)
     except FileExistsError as error:
         raise FileExistsError(f"{str(path)!r} exists already and is not overwritten; give a new folder") from error
-    group = zarr.create_group(path, attributes=dict(attributes))
-    columns = {}
+    columns, described = {}, {}
     for variable in (axis, *variables):
+        name, shape = variable.name, (total, *variable.shape)
         chunk_rows = _chunk_rows(total, variable.shape)
-        group.create_array(
-            variable.name,
-            shape=(total, *variable.shape),
-            chunks=(chunk_rows, *variable.shape),
-            chunk_key_encoding={"name": "default", "separator": _SEPARATOR},
-            dtype="<f8",
-            fill_value=np.nan,
-            compressors=None,
-            filters=None,
-            dimension_names=(axis.name, *variable.dims),
-            attributes={"units": variable.unit, "description": variable.description},
-        )
-        columns[variable.name] = Column(path / variable.name, variable.shape, chunk_rows, _SEPARATOR)
+        attributes_of = {"units": variable.unit, "description": variable.description}
+        described[name] = _array(shape, (chunk_rows, *variable.shape), "f", (axis.name, *variable.dims), attributes_of)
+        columns[name] = Column(path / name, variable.shape, chunk_rows, _SEPARATOR)
     for coordinate in coordinates:
         values = np.asarray(coordinate.values)
-        group.create_array(
-            coordinate.dim,
-            shape=values.shape,
-            dtype="str" if values.dtype.kind == "U" else values.dtype,
-            dimension_names=(coordinate.dim,),
-            attributes={"units": coordinate.unit, "description": coordinate.description},
-        )[:] = values
-    # xarray.open_zarr searches for consolidated metadata first; it stays true, because no array changes its shape
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Consolidated metadata")
-        zarr.consolidate_metadata(path)
+        attributes_of = {"units": coordinate.unit, "description": coordinate.description}
+        described[coordinate.dim] = _array(
+            values.shape, values.shape, values.dtype.kind, (coordinate.dim,), attributes_of
+        )
+    for name, array in described.items():
+        (path / name).mkdir()
+        _write_json(path / name / _METADATA, array)
+    for coordinate in coordinates:
+        values = np.asarray(coordinate.values)
+        chunk = _SEPARATOR.join(["c", *("0" for _ in values.shape)])
+        (path / coordinate.dim / chunk).write_bytes(_encoded(values))
+    # Of all arrays in one place, which is where `xarray.open_zarr` looks first; no array changes its shape.
+    consolidated = {"kind": "inline", "must_understand": False, "metadata": dict(sorted(described.items()))}
+    group = {"attributes": dict(attributes), "zarr_format": 3, "consolidated_metadata": consolidated}
+    _write_json(path / _METADATA, {**group, "node_type": "group"})
     return columns
+
+
+def _array(shape, chunk, kind: str, dims, attributes: dict[str, Any]) -> dict[str, Any]:
+    """The description of an array, whose numbers or words are of a kind of NumPy's."""
+    data_type, fill, codec = _KINDS[kind]
+    return {
+        "shape": list(shape),
+        "data_type": data_type,
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": list(chunk)}},
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": _SEPARATOR}},
+        "fill_value": fill,
+        "codecs": [codec],
+        "attributes": attributes,
+        "dimension_names": list(dims),
+        "zarr_format": 3,
+        "node_type": "array",
+        "storage_transformers": [],
+    }
+
+
+def _encoded(values: np.ndarray) -> bytes:
+    """The bytes of a chunk of numbers or words; of words each after its length, and their number before all."""
+    if values.dtype.kind != "U":
+        return values.astype(_NUMBERS[values.dtype.kind]).tobytes()
+    words = [word.encode() for word in values.ravel().tolist()]
+    lengths = np.array([len(words), *map(len, words)], dtype="<u4")
+    return lengths[:1].tobytes() + b"".join(n.tobytes() + word for n, word in zip(lengths[1:], words, strict=True))
+
+
+def _write_json(path: Path, content: dict[str, Any]) -> None:
+    path.write_text(json.dumps(content, indent=2), encoding="utf-8")
 
 
 def _chunk_rows(total: int, row_shape: tuple[int, ...]) -> int:

@@ -127,8 +127,6 @@ def replace_file(path: Path, *content: bytes | memoryview, durable: bool = False
         temporary.unlink()
     else:
         os.replace(temporary, path)
-        if durable:
-            carry_to_medium(path.parent)
 
 
 def carry_to_medium(*paths: Path) -> None:

@@ -163,6 +163,7 @@ class Recorder:
             first, last = (rows // column.chunk_rows for rows in (self._synced_rows, self._rows - 1))
             carry_to_medium(*(column.chunk(number) for number in range(first, last + 1)), column.folder)
         replace_file(self.folder / SYNCED, self._text(self._rows, self._sums, False), durable=True)
+        carry_to_medium(self.folder)
         self._synced_rows, self._synced_at = self._rows, time.monotonic()
 
     def _text(self, rows: int, sums: dict[str, list[int]], complete: bool) -> bytes:

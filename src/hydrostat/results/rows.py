@@ -79,6 +79,7 @@ class _Ready(NamedTuple):
 
 
 _READY: dict[Any, _Ready] = {}
+_BLOCK_BYTES = 2**20  # of rows that are packed together
 _MOST_READY = 8  # a live page asks for rows of the same system with every picture
 
 
@@ -95,10 +96,15 @@ def _by_machine_code(functions: tuple[RowFunction, ...], system: System, rows: R
         while len(_READY) >= _MOST_READY:
             _READY.pop(next(iter(_READY)))
         _READY[key] = ready
-    native = ready.native
-    memory = native.argument.new(len(rows.dt))
-    native.argument.pack(memory, jax.tree.leaves(rows))
-    return jax.tree.unflatten(native.structure, native.result.unpack(native.rows(ready.packed, memory)))
+    native, leaves, count = ready.native, jax.tree.leaves(rows), len(rows.dt)
+    # In memory that stays in the cache: pages that are touched for the first time cost more than what is written there.
+    size = min(count, max(1, _BLOCK_BYTES // native.argument.bytes))
+    memory, found = native.argument.new(size), native.result.new(count)
+    for begin in range(0, count, size):
+        end = min(begin + size, count)
+        native.argument.pack(memory[: end - begin], [leaf[begin:end] for leaf in leaves])
+        native.rows(ready.packed, memory[: end - begin], found[begin:end])
+    return jax.tree.unflatten(native.structure, native.result.unpack(found))
 
 
 def _made_ready(functions: tuple[RowFunction, ...], system: System, rows: Row) -> _Ready | None:
