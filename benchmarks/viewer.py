@@ -26,44 +26,43 @@ FLAGS = [
 ]  # fmt: skip
 _MOMENTS = 10  # at which memory is looked at, after the first
 FADED_IN = "[...document.querySelectorAll('canvas')].some(canvas => canvas.style.opacity === '1')"
-# Counts the pictures that are drawn: those in which WebGL is asked to draw anything.
+# Counts the pictures that are drawn: the tasks of the page in which WebGL is asked to draw anything. A message that is
+# posted to itself then arrives after the picture has been handed on to be shown.
 COUNT = """
-window.drawn = {calls: 0, before: 0, frames: 0};
+window.drawn = {calls: 0, frames: 0, look: () => {}};
+const after = new MessageChannel();
+let begun = false;
+after.port1.onmessage = () => { begun = false; drawn.frames += 1; drawn.look(); };
 for (const name of ['drawElements', 'drawElementsInstanced', 'drawArrays', 'drawArraysInstanced']) {
   const draw = WebGL2RenderingContext.prototype[name];
-  WebGL2RenderingContext.prototype[name] = function (...rest) { drawn.calls += 1; return draw.apply(this, rest); };
+  WebGL2RenderingContext.prototype[name] = function (...rest) {
+    drawn.calls += 1;
+    if (!begun) { begun = true; after.port2.postMessage(0); }
+    return draw.apply(this, rest);
+  };
 }
-const count = () => {
-  if (drawn.calls !== drawn.before) { drawn.before = drawn.calls; drawn.frames += 1; }
-  requestAnimationFrame(count);
-};
-requestAnimationFrame(count);
 """
-# Watches the middle of the picture for the marker's colour, from a key on until it appears or disappears. Pixels are
-# read after all that is drawn in a frame, and reading them waits until it is drawn. (Read at all times they would hold
-# up frames that nobody waits for.)
+# Watches one pixel in the middle of the picture for the marker's colour, from a key on until it appears or disappears.
+# It is read after all that is drawn in a picture, and reading it waits until it is drawn. Nothing is asked of the
+# browser that it would not do for a user: no picture is drawn, and no frame is asked for, so as to look.
 WATCH = """() => {
   const canvas = [...document.querySelectorAll('canvas')].sort((a, b) => b.width * b.height - a.width * a.height)[0];
-  const small = document.createElement('canvas');
-  small.width = small.height = 8;
-  const context = small.getContext('2d', {willReadFrequently: true});
-  const drawn = new MessageChannel();
-  window.seen = {shown: true, changed: 0, pressed: 0, waits: true};
+  const gl = canvas.getContext('webgl2'), pixel = new Uint8Array(4);
+  window.seen = {shown: null, changed: 0, pressed: 0, waits: true};
   window.addEventListener('keydown', event => {
     // By the time of the event itself, before this or any other listener has run.
     if (event.key === 'End' || event.key === 'Home') { seen.pressed = event.timeStamp; seen.waits = true; }
   }, true);
-  drawn.port1.onmessage = () => {
-    context.drawImage(canvas, 0.5 * canvas.width - 4, 0.5 * canvas.height - 4, 8, 8, 0, 0, 8, 8);
-    const [r, g, b] = context.getImageData(4, 4, 1, 1).data;
+  drawn.look = () => {
+    if (!seen.waits) return;
+    const bound = gl.getParameter(gl.READ_FRAMEBUFFER_BINDING);
+    gl.bindFramebuffer(gl.READ_FRAMEBUFFER, null);
+    gl.readPixels(canvas.width >> 1, canvas.height >> 1, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, pixel);
+    gl.bindFramebuffer(gl.READ_FRAMEBUFFER, bound);
+    const [r, g, b] = pixel;
     const shown = r - g > 80 && b - g > 80;
     if (shown !== seen.shown) { seen.shown = shown; seen.changed = performance.now(); seen.waits = false; }
   };
-  const look = () => {
-    if (seen.waits) drawn.port2.postMessage(0);
-    requestAnimationFrame(look);
-  };
-  requestAnimationFrame(look);
 }"""
 
 
@@ -91,23 +90,7 @@ def measure(seconds: float, inputs: int) -> dict:
     session.running.advance(1)
     server = open_server(port=0)
     page = LivePage(server, session, "octopus-crawl")
-    # What is hidden is made anew in the page when it is shown: the marker is moved instead, to behind the camera.
-    look_at, camera = page.stage.framing.look_at, page.stage.framing.camera
-    places = [look_at + share * (camera - look_at) for share in (1.5, 0.5)]
-    marker = server.scene.add_icosphere("/marker", 0.06, color=(255, 0, 255), position=tuple(places[1]))
-    slider = server.gui.add_slider("marker", 0, 1000, 1, 0)
-    waits: list[float] = []
-
-    def toggled(event) -> None:
-        begun = time.perf_counter()
-
-        def toggle() -> None:
-            marker.position = places[len(waits) % 2]
-            waits.append(time.perf_counter() - begun)
-
-        page.do(toggle)
-
-    slider.on_update(toggled)
+    waits = _add_marker(server, page)
     threading.Thread(target=page.run, daemon=True).start()
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
@@ -119,7 +102,9 @@ def measure(seconds: float, inputs: int) -> dict:
         view.wait_for_function(FADED_IN)
         view.evaluate(WATCH)
         time.sleep(5.0)
+        begun = _processors()
         latencies = [one for one in (_press(view) for _ in range(inputs)) if one is not None]
+        ended = _processors()
         each = [_usage(view, page, session)]
         for _ in range(_MOMENTS):
             time.sleep(seconds / _MOMENTS)
@@ -136,7 +121,12 @@ def measure(seconds: float, inputs: int) -> dict:
             1e3 * (after["cpu"] - before["cpu"]) / max(after["pictures"] - before["pictures"], 1), 2
         ),
         "input_to_picture_ms_median": round(statistics.median(latencies), 1) if latencies else None,
+        "input_to_picture_ms_p90": round(sorted(latencies)[int(0.9 * (len(latencies) - 1))], 1) if latencies else None,
         "input_to_picture_ms_worst": round(max(latencies), 1) if latencies else None,
+        "processors_busy_meanwhile": round((ended["own"] - begun["own"]) / (ended["clock"] - begun["clock"]), 2),
+        "processors_busy_with_others": round(
+            (ended["all"] - ended["own"] - begun["all"] + begun["own"]) / (ended["clock"] - begun["clock"]), 2
+        ),
         "input_to_step_ms_median": round(1e3 * statistics.median(waits), 1) if waits else None,
         "inputs": len(latencies),
         "memory_mb": [round(one["memory"] / 2**20) for one in each],
@@ -147,8 +137,51 @@ def measure(seconds: float, inputs: int) -> dict:
     }
 
 
+def _add_marker(server, page) -> list[float]:
+    """A marker in the middle of the picture, and a slider whose key moves it away or back.
+
+    Returns the times from a key's arrival here to the step that it comes before, one for each key so far [s].
+    """
+    import numpy as np
+
+    from hydrostat.viewer.rendering import ball
+
+    # The marker is what an arm is to the page: a mesh whose vertices are streamed with each picture of the robot, so
+    # that it is seen to move when an arm would be. What is hidden is made anew in the page when it is shown: the marker
+    # is moved instead, to behind the camera.
+    look_at, camera = page.stage.framing.look_at, page.stage.framing.camera
+    sphere = ball(np.zeros(3), 0.06, (255, 0, 255), 12)
+    faces = np.concatenate([sphere.faces[:, [0, 1, 2]], sphere.faces[:, [0, 2, 3]]]).astype(np.uint32)
+    shapes = [(sphere.vertices + look_at + share * (camera - look_at)).astype(np.float32) for share in (1.5, 0.5)]
+    marker = server.scene.add_mesh_simple("/marker", shapes[1], faces, color=(255, 0, 255))
+    slider = server.gui.add_slider("marker", 0, 1000, 1, 0)
+    waits: list[float] = []
+    wanted, update = [1, 1], page.touch.update
+
+    def with_marker(scene) -> None:
+        update(scene)
+        if wanted[0] != wanted[1]:
+            wanted[1] = wanted[0]
+            marker.vertices = shapes[wanted[0]]
+
+    page.touch.update = with_marker
+
+    def toggled(event) -> None:
+        begun = time.perf_counter()
+
+        def toggle() -> None:
+            wanted[0] = len(waits) % 2
+            waits.append(time.perf_counter() - begun)
+
+        page.do(toggle)
+
+    slider.on_update(toggled)
+    return waits
+
+
 def _press(view) -> float | None:
     """The time from a key to the picture that shows what it has done [ms]."""
+    view.wait_for_function("window.seen.shown !== null")
     before = view.evaluate("window.seen.shown")
     view.locator("[role=slider]").last.focus()
     # Arrow keys would turn the camera as well.
@@ -160,6 +193,18 @@ def _press(view) -> float | None:
     found = view.evaluate("window.seen")
     time.sleep(0.4)
     return found["changed"] - found["pressed"]
+
+
+def _processors() -> dict:
+    """The time that all processors were busy so far, and with the page, its server and its browser alone [s]."""
+    tick = os.sysconf("SC_CLK_TCK")
+    own = 0.0
+    for one in _descendants():
+        with contextlib.suppress(OSError):
+            fields = (one / "stat").read_text().rsplit(")", 1)[1].split()
+            own += (int(fields[11]) + int(fields[12])) / tick
+    user, nice, system, _, _, *rest = (int(one) for one in Path("/proc/stat").read_text().split("\n")[0].split()[1:])
+    return {"clock": time.perf_counter(), "all": (user + nice + system + rest[0] + rest[1]) / tick, "own": own}
 
 
 def _usage(view, page, session) -> dict:

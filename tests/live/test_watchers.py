@@ -57,7 +57,9 @@ def test_a_page_that_has_not_answered_is_waited_for_but_not_for_ever(server):
     while watchers.ready():
         watchers.sent()
         sent += 1
-    assert sent == 3
+    assert sent == 2
+    # What a user has done is not to wait for its turn.
+    assert watchers.ready(ahead=True)
     begin = time.monotonic()
     until(watchers.ready, 10.0)
     assert 0.5 < time.monotonic() - begin < 5.0
@@ -69,6 +71,33 @@ def test_a_page_that_has_not_answered_is_waited_for_but_not_for_ever(server):
     for _ in range(10):
         watchers.sent()
     assert watchers.ready()
+
+
+def test_who_waits_for_a_page_is_told_when_it_has_drawn(server):
+    told = threading.Event()
+    watchers, page = Watchers(server, told.set), Page(1, "{}")
+    server.connect(page)
+    while watchers.ready():
+        watchers.sent()
+    assert not told.is_set()
+    page.open.set()
+    assert told.wait(10.0)
+    server.disconnect(page)
+
+
+def test_muscles_and_suckers_are_light_where_all_pages_are(server):
+    watchers = Watchers(server)
+    assert not watchers.all_light
+    pages = [Page(1, json.dumps({"software": True})), Page(2, json.dumps({"software": False}))]
+    for page in pages:
+        page.open.set()
+        server.connect(page)
+    watchers.sent()
+    until(lambda: watchers.light == 1, 10.0)
+    assert not watchers.all_light
+    server.disconnect(pages[1])
+    assert watchers.all_light
+    server.disconnect(pages[0])
 
 
 @pytest.mark.parametrize(

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hydrostat.live.merged_copies import MergedCopies
 from hydrostat.live.pictures import Picture
 from hydrostat.viewer import colors, skin_marks
 from hydrostat.viewer.skin_marks import AlikeArms, Copies
 from hydrostat.viewer.tubes import tube_faces, tube_vertices
 
 if TYPE_CHECKING:
-    from viser import SceneApi
+    from viser import BatchedMeshHandle, SceneApi
 
 _OUTSIDE = 1.03  # of the arm's radius, where tendons are drawn
+_SHARES = (0.25, 0.5, 0.85)  # of a muscle's own colour, that are told apart in light detail
 
 
 class Skin:
@@ -75,13 +77,31 @@ def _joined(meshes: list[tuple[np.ndarray, int]]) -> np.ndarray:
 
 
 class _Instances(abc.ABC):
-    """Copies of one small mesh on the skin of all arms, each with its place, turn, size and colour."""
+    """Copies of one small mesh on the skin of all arms, each with its place, turn, size and colour.
 
-    def __init__(self, api: "SceneApi", name: str, shape: tuple[np.ndarray, np.ndarray], picture: Picture):
+    In light detail they are a few meshes with a colour each.
+    """
+
+    def __init__(self, api: "SceneApi", name: str, picture: Picture, light: bool):
+        self._api, self._name, self._visible = api, name, True
+        self.copies: BatchedMeshHandle | MergedCopies = self._made(picture, light)
+        """The node that is drawn."""
+
+    def set_light(self, light: bool, picture: Picture) -> None:
+        """Draw them with less detail, or with all."""
+        self.copies.remove()
+        self.copies = self._made(picture, light)
+        self.show(self._visible)
+
+    def _made(self, picture: Picture, light: bool) -> "BatchedMeshHandle | MergedCopies":
+        if light:
+            palette, unseen = self._palette()
+            shape = self._shape(light)
+            return MergedCopies(self._api, self._name, shape, np.array(palette), self._arrays(picture), unseen)
         positions, wxyzs, scales, shades = self._arrays(picture)
-        self.copies = api.add_batched_meshes_simple(
-            name,
-            *shape,
+        return self._api.add_batched_meshes_simple(
+            self._name,
+            *self._shape(light),
             wxyzs,
             positions,
             batched_scales=scales,
@@ -90,18 +110,24 @@ class _Instances(abc.ABC):
             cast_shadow=False,
             receive_shadow=True,
         )
-        self._visible = True
 
     def update(self, picture: Picture) -> None:
         """Show them as they are at a moment."""
-        if self._visible:
-            arrays = self._arrays(picture)
-            copies = self.copies
+        if not self._visible:
+            return
+        arrays, copies = self._arrays(picture), self.copies
+        if isinstance(copies, MergedCopies):
+            copies.update(arrays)
+        else:
             copies.batched_positions, copies.batched_wxyzs, copies.batched_scales, copies.batched_colors = arrays
 
     def show(self, visible: bool) -> None:
         """Show or hide all of them."""
-        self._visible = self.copies.visible = visible
+        self._visible = visible
+        if isinstance(self.copies, MergedCopies):
+            self.copies.show(visible)
+        else:
+            self.copies.visible = visible
 
     def _arrays(self, picture: Picture) -> Copies:
         return Copies.joined([self._of_arms(arms, picture) for arms in picture.alike])
@@ -110,29 +136,52 @@ class _Instances(abc.ABC):
     def _of_arms(self, arms: AlikeArms, picture: Picture) -> Copies:
         """The copies on arms that are alike."""
 
+    @abc.abstractmethod
+    def _shape(self, light: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Vertices and faces of one of them."""
+
+    @abc.abstractmethod
+    def _palette(self) -> tuple[list, int]:
+        """The colours of light detail, and how many of these, from the first, are not seen."""
+
 
 class Muscles(_Instances):
     """The activation of muscles as patches on the skin."""
 
-    def __init__(self, api: "SceneApi", root: str, picture: Picture, skin: Skin):
+    def __init__(self, api: "SceneApi", root: str, picture: Picture, skin: Skin, light: bool = False):
         self._skin = np.array(skin.colors)
-        super().__init__(api, f"{root}/muscles", skin_marks.patch(), picture)
+        super().__init__(api, f"{root}/muscles", picture, light)
 
     def _of_arms(self, arms: AlikeArms, picture: Picture) -> Copies:
         """The patches of arms that are alike."""
         del picture
         return skin_marks.muscles_of(arms, self._skin[list(arms.members)])
 
+    def _shape(self, light: bool) -> tuple[np.ndarray, np.ndarray]:
+        return skin_marks.patch(2 if light else 3)
+
+    def _palette(self) -> tuple[list, int]:
+        skin = [tuple(color) for color in np.unique(self._skin, axis=0)]
+        middle = np.mean(self._skin, 0)
+        hues = (colors.LONGITUDINAL, colors.RADIAL)
+        return [*skin, *(colors.mixed(middle, hue, np.array(share)) for hue in hues for share in _SHARES)], len(skin)
+
 
 class SuckerMarks(_Instances):
     """Suckers as two rows of discs along the underside of each arm, coloured by what they hold."""
 
-    def __init__(self, api: "SceneApi", root: str, picture: Picture):
-        super().__init__(api, f"{root}/suckers", skin_marks.disc(), picture)
+    def __init__(self, api: "SceneApi", root: str, picture: Picture, light: bool = False):
+        super().__init__(api, f"{root}/suckers", picture, light)
 
     def _of_arms(self, arms: AlikeArms, picture: Picture) -> Copies:
         """The suckers of arms that are alike."""
         return skin_marks.suckers_of(arms, picture.scene.objects[picture.row])
+
+    def _shape(self, light: bool) -> tuple[np.ndarray, np.ndarray]:
+        return skin_marks.disc(6 if light else 8)
+
+    def _palette(self) -> tuple[list, int]:
+        return [colors.SUCKER, colors.HOLDS_GROUND, colors.HOLDS_OBJECT], 0
 
 
 class TendonLines:

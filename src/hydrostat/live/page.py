@@ -26,6 +26,10 @@ _BEHIND = 3.0  # pictures by which the simulation may be late before it gives up
 _PLOT_SECONDS, _STATUS_SECONDS = 0.12, 0.4
 
 
+def _nothing() -> None:
+    """What is done to look for a picture that is due."""
+
+
 class LivePage:
     """A motion in a page, with its controls; `run` keeps it going.
 
@@ -36,7 +40,8 @@ class LivePage:
         self, server: "ViserServer", session: LiveSession, title: str, *, dark: bool = False, playing: bool = True
     ):
         self.server, self.session, self.title = server, session, title
-        self.watchers = Watchers(server)
+        self._todo: queue.SimpleQueue[Callable[[], Any]] = queue.SimpleQueue()
+        self.watchers = Watchers(server, lambda: self._todo.put(_nothing))
         self.scene = LiveScene(server, session.system, session.state)
         drawn = self.scene.scene
         points = np.concatenate([arm.positions[0] for arm in drawn.arms] + [drawn.objects[0]])
@@ -47,7 +52,6 @@ class LivePage:
         self.stage = Stage(server, points, ground, dark)
         server.gui.set_panel_label(title)
         self.play = PlayControls(server, playing)
-        self._todo: queue.SimpleQueue[Callable[[], Any]] = queue.SimpleQueue()
         self.touch = TouchControls(server, session, self.stage.framing.size, self.do)
         self.view = ViewControls(server, self.stage, lambda: self.scene, self.watchers)
         self._energy = True
@@ -55,7 +59,7 @@ class LivePage:
         self.rate, self._lag = Rate(), 0.0
         self._plotted = self._told = 0.0
         self._before = time.perf_counter()
-        self._stopped = False
+        self._stopped = self._touched = False
         self.pictures = 0
         """The number of pictures so far."""
 
@@ -75,10 +79,10 @@ class LivePage:
     def stop(self) -> None:
         """Let `run` end after the present picture."""
         self._stopped = True
-        self._todo.put(lambda: None)
+        self._todo.put(_nothing)
 
     def _wait(self, until: float) -> bool:
-        """Wait for the next picture; whether a user has done something meanwhile: that is seen at once."""
+        """Wait for the next picture; whether it is due now, as a user has done something or a page can draw again."""
         left = until - time.perf_counter()
         if left > 0.0:
             with contextlib.suppress(queue.Empty):
@@ -88,6 +92,7 @@ class LivePage:
 
     def _attempt(self, function: Callable[[], Any]) -> None:
         """Do what a user asks for; what cannot be done is said in the page."""
+        self._touched = self._touched or function is not _nothing
         try:
             function()
         except (InputError, DivergedError) as error:
@@ -104,22 +109,24 @@ class LivePage:
             self.touch.reset()
             self.plots.clear()
             self._lag = 0.0
+        touched, self._touched = self._touched, False
         if self.play.playing:
-            self._advance(self.play.speed * passed)
+            self._advance(self.play.speed * passed, only_one=touched)
         elif self.play.take_step():
             self._advance(FRAME, at_least_one=True)
-        # Pages that draw slowly get the newest picture when they are ready for one.
-        if self.watchers.ready():
+        # Pages that draw slowly get the newest picture when they are ready for one. What a user does is seen in a
+        # picture of its own, after one step.
+        if self.watchers.ready(ahead=touched):
             self._draw()
 
-    def _advance(self, seconds: float, at_least_one: bool = False) -> None:
+    def _advance(self, seconds: float, at_least_one: bool = False, only_one: bool = False) -> None:
         """Simulate whole steps for about some seconds; what is over is kept for the next picture."""
         dt = self.session.running.dt
         self._lag = min(self._lag + seconds, _BEHIND * max(self.play.speed * FRAME, dt))
-        if self._lag < dt and not at_least_one:
+        if self._lag < dt and not (at_least_one or only_one):
             return
         try:
-            self._lag -= self.session.advance(max(self._lag - 0.5 * dt, dt))
+            self._lag -= self.session.advance(dt if only_one else max(self._lag - 0.5 * dt, dt))
         except DivergedError as error:
             self.play.set_playing(False)
             self._say("The simulation cannot go on", f"{error}; reset it")
@@ -132,6 +139,7 @@ class LivePage:
             self.scene = LiveScene(self.server, session.system, session.state)
             for name, visible in shown.items():
                 self.scene.show(name, visible)
+        self.scene.set_light(self.watchers.all_light)
         with self.server.atomic():
             drawn = self.scene.update(session.state, session.control, session.system)
             self.touch.update(self.scene)

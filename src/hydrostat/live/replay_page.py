@@ -84,6 +84,7 @@ class ReplayPage:
             self.scene.restart_trails(self.drawn, new)
         if (new != self.row or row == -1) and self.watchers.ready():
             self.row = new
+            self.scene.set_light(self.watchers.all_light)
             self.scene.draw(self.drawn, new, self.trajectory[new])
             if self.play.playing:
                 self.slider.value = float(self.time[new])

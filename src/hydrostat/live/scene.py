@@ -51,6 +51,8 @@ class LiveScene:
         """What is drawn, as arrays of one row."""
         self.shown: dict[str, bool] = {}
         """Which of the layers with a name are seen."""
+        self.light = False
+        """Whether it is drawn with less detail, for browsers that draw by the processor."""
         api, scene, opacity = server.scene, self.scene, 0.3 if ghost else None
         picture = Picture(scene, 0)
         self._forces: ForceArrows | None = None
@@ -112,6 +114,17 @@ class LiveScene:
                 self._forces.hide()
         else:
             self._layers[layer].show(visible)
+
+    def set_light(self, light: bool) -> None:
+        """Draw with less detail, for browsers that draw by the processor, or with all of it."""
+        if light == self.light:
+            return
+        self.light = light
+        picture = Picture(self.scene, -1)
+        with self.server.atomic():
+            for layer in self._layers.values():
+                if hasattr(layer, "set_light"):
+                    layer.set_light(light, picture)
 
     def legend(self) -> dict[str, float]:
         """The largest tension and the largest force that colours and arrows stand for [N]."""

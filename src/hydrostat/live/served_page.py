@@ -1,10 +1,16 @@
 """What browsers are given: viser's page with a script ahead of it, for pictures that are late as little as they can be.
 
-The script does three things that viser offers no setting for:
+The script does what viser offers no setting for:
 
-- Where WebGL is drawn by the processor, edges are not smoothed (multisampling costs more than all the rest there).
-- Messages are shown as they come. viser's page spreads them evenly, by which a picture may wait up to 100 ms.
-- It says to the server how long this browser takes from picture to picture, and whether it draws by the processor.
+- Messages are shown as they come. viser's page spreads them evenly, by which a picture may wait up to 100 ms; and it
+  takes them in when it draws a frame, by which streamed vertices are seen in the frame after that. They are taken in on
+  arrival, as viser's page does in a hidden tab.
+- It says to the server when a picture is drawn, how long this browser takes from picture to picture, and whether it
+  draws by the processor.
+- Where WebGL is drawn by the processor, the scene is drawn once for each picture, and as the user moves the camera or
+  a handle; else ten times a second. viser's page draws for a quarter of a second after each message, which keeps a
+  slow browser busy with pictures that show nothing new while what is new waits. Edges are not smoothed there
+  (multisampling costs more than all the rest).
 """
 
 import shutil
@@ -21,12 +27,15 @@ _SCRIPT = """<script>(() => {
   const name = info ? probe.getParameter(info.UNMASKED_RENDERER_WEBGL) : '';
   if (probe) probe.getExtension('WEBGL_lose_context')?.loseContext();
   const software = /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
-  if (software) {
-    const context = HTMLCanvasElement.prototype.getContext;
-    HTMLCanvasElement.prototype.getContext = function (kind, options) {
-      return context.call(this, kind, /webgl/.test(kind) ? {...options, antialias: false} : options);
-    };
-  }
+  const askFrame = window.requestAnimationFrame.bind(window), cancelFrame = window.cancelAnimationFrame.bind(window);
+  const hidden = Object.getOwnPropertyDescriptor(Document.prototype, 'hidden').get.bind(document);
+  const isSeen = message => !/^Gui|^LocalStorage|Notification/.test(message.type);
+  let arriving = false;  // while messages of the server are taken in
+  let newsAt = 0, drawnAt = 0, news = () => {};  // called when there is something new to draw
+  const drawn = new MessageChannel(), answers = [];
+  const answer = () => { for (const send of answers.splice(0)) send(); };
+  drawn.port1.onmessage = answer;
+
   // The only short waits of viser's worker are those by which it spreads messages.
   const ahead = 'const wait = self.setTimeout;' +
     'self.setTimeout = (call, ms, ...rest) => ms < 150 ? (queueMicrotask(call), 0) : wait(call, ms, ...rest);';
@@ -37,22 +46,88 @@ _SCRIPT = """<script>(() => {
       const load = options && options.type === 'module' ? `import ${quoted};` : `importScripts(${quoted});`;
       super(URL.createObjectURL(new Blob([ahead + load], {type: 'text/javascript'})), options);
     }
-  };
-  const gaps = [];
-  let before = performance.now(), said = before;
-  const look = now => {
-    gaps.push(now - before);
-    before = now;
-    if (now - said > 500) {
-      said = now;
-      const sorted = gaps.splice(0).sort((a, b) => a - b), middle = sorted[sorted.length >> 1];
-      try {
-        localStorage.setItem('viser-user:%s', JSON.stringify({software, frame_ms: middle}));
-      } catch (refused) {}
+    set onmessage(take) {
+      super.onmessage = event => {
+        const messages = event.data?.type === 'message_batch' ? event.data.messages : [];
+        const seen = messages.some(isSeen), camera = messages.some(one => /Camera/.test(one.type));
+        if (seen) newsAt = performance.now();
+        arriving = true;
+        try { take.call(this, event); } finally { arriving = false; }
+        if (seen) news(camera);
+      };
     }
-    requestAnimationFrame(look);
+    postMessage(data, ...rest) {
+      const send = () => super.postMessage(data, ...rest);
+      const isReport = data.message?.type === 'LocalStorageGetItemResponseMessage';
+      if (isReport && arriving && newsAt > drawnAt && !hidden()) {
+        if (!answers.length) setTimeout(answer, 200);
+        answers.push(send);
+      } else send();
+    }
   };
-  requestAnimationFrame(look);
+  Object.defineProperty(document, 'hidden', {configurable: true, get: () => arriving || hidden()});
+
+  // Times from picture to picture while they follow one another, and the report that the server asks for.
+  const gaps = [];
+  let drew = false, before = -Infinity, said = -Infinity;
+  const report = now => {
+    if (now - before < 250) gaps.push(now - before);
+    before = now;
+    if (now - said < 500) return;
+    said = now;
+    const sorted = gaps.splice(0).sort((a, b) => a - b), middle = sorted[sorted.length >> 1] || 0;
+    try {
+      localStorage.setItem('viser-user:%s', JSON.stringify({software, frame_ms: middle}));
+    } catch (refused) {}
+  };
+  const clear = WebGL2RenderingContext.prototype.clear;
+  WebGL2RenderingContext.prototype.clear = function (mask) { drew = true; return clear.call(this, mask); };
+  const drawing = new WeakSet();  // calls that draw the scene
+  const followed = call => now => {
+    const begun = performance.now();
+    drew = false;
+    call(now);
+    if (!drew) return;
+    drawing.add(call);
+    drawnAt = begun;
+    drawn.port2.postMessage(0);
+    report(now);
+  };
+  if (software) {
+    const context = HTMLCanvasElement.prototype.getContext;
+    HTMLCanvasElement.prototype.getContext = function (kind, options) {
+      return context.call(this, kind, /webgl/.test(kind) ? {...options, antialias: false} : options);
+    };
+    const held = new Map();  // by numbers that are none of the browser's, nor the -1 of those who have asked for none
+    let count = 2 ** 30, fresh = true, lively = 0, timer = 0, asked = 0;
+    const release = () => {
+      clearTimeout(timer);
+      timer = 0;
+      if (asked || !held.size) return;
+      asked = askFrame(now => {
+        asked = 0;
+        fresh = false;
+        const calls = [...held.values()];
+        held.clear();
+        for (const call of calls) followed(call)(now);
+      });
+    };
+    news = camera => { fresh = true; camera ? move(1500) : release(); };
+    const move = ms => { lively = performance.now() + ms; release(); };
+    for (const kind of 'pointerdown pointermove pointerup wheel keydown keyup resize touchmove'.split(' ')) {
+      window.addEventListener(kind, () => move(600), {capture: true, passive: true});
+    }
+    window.requestAnimationFrame = call => {
+      if (!drawing.has(call)) return askFrame(followed(call));
+      held.set(++count, call);
+      if (fresh || performance.now() < lively) release();
+      else if (!timer) timer = setTimeout(release, 100);
+      return count;
+    };
+    window.cancelAnimationFrame = number => { if (!held.delete(number)) cancelFrame(number); };
+  } else {
+    window.requestAnimationFrame = call => askFrame(followed(call));
+  }
 })();</script>"""
 
 

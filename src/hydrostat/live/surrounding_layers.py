@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from viser import SceneApi
 
 _TRAIL_POINTS = 400  # of each path, the oldest being dropped
+_LIGHT_THINNED = 8  # points of a path for one that is drawn in light detail
 _ARROWS = 4  # of the current, along each axis
 _ARROW_SECONDS = 0.3  # of the current's way by which an arrow is longer than the shortest
 _SHORTEST_ARROW = 0.07  # of the scene's size
@@ -104,11 +105,16 @@ class Trails:
     def __init__(self, api: "SceneApi", root: str, picture: Picture):
         scene = picture.scene
         self._points = np.repeat(scene.path[0][:, None], _TRAIL_POINTS, 1)
-        self._spacing = 0.01 * _size(scene)
+        self._spacing, self._thinned = 0.01 * _size(scene), 1
         self.lines = api.add_line_segments(
             f"{root}/trails", self._segments(), colors.TRAIL, thickness=2.0, thickness_units="screen"
         )
         self._visible = True
+
+    def set_light(self, light: bool, picture: Picture) -> None:
+        """Draw them with less detail, or with all: each piece of a line is a draw where the processor draws."""
+        self._thinned = _LIGHT_THINNED if light else 1
+        self.lines.points = self._segments()
 
     def update(self, picture: Picture) -> None:
         """Go on with the paths, where something has moved by a hundredth of the scene."""
@@ -130,7 +136,8 @@ class Trails:
             self.lines.points = self._segments()
 
     def _segments(self) -> np.ndarray:
-        return np.stack([self._points[:, :-1], self._points[:, 1:]], 2).reshape(-1, 2, 3).astype(np.float32)
+        points = self._points[:, :: -self._thinned]  # from the newest
+        return np.stack([points[:, :-1], points[:, 1:]], 2).reshape(-1, 2, 3).astype(np.float32)
 
 
 class Current:

@@ -7,6 +7,7 @@ and light from above instead of a whole sky.
 import json
 import threading
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from hydrostat.live.served_page import REPORT
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 DETAILS = ("automatic", "full", "light")
 """How much detail pages are drawn with; automatic: light where a browser draws by the processor, or slowly."""
-_AHEAD = 3  # pictures that may be under way to a page
+_AHEAD = 2  # pictures that may be under way to a page: one is drawn, one comes
 _PATIENCE = 1.0  # s without an answer, after which a page is not waited for: it may be in a hidden tab
 _SLOW_MS, _SLOW_REPORTS = 30.0, 40  # from picture to picture, in this number of answers one after the other
 _SKY, _FLOOR = (255, 255, 255), (186, 178, 170)  # colours of the light from above and from below
@@ -36,7 +37,9 @@ class _Watcher:
 class Watchers:
     """The pages of a server."""
 
-    def __init__(self, server: "ViserServer"):
+    def __init__(self, server: "ViserServer", answered: Callable[[], object] = lambda: None):
+        """**Arguments:** `answered`: called when a page that was waited for has drawn a picture."""
+        self._answered, self._waited_for = answered, False
         self._each: dict[int, _Watcher] = {}
         self._pictures, self._stopped = 0, False
         self._changed = threading.Condition()
@@ -50,12 +53,29 @@ class Watchers:
         """The number of pages that are drawn with less detail."""
         return sum(one.light for one in list(self._each.values()))
 
-    def ready(self) -> bool:
-        """Whether all pages that answer have drawn what was sent, but for a few pictures."""
-        now = time.monotonic()
-        return all(
-            self._pictures - one.answered < _AHEAD or now - one.heard > _PATIENCE for one in list(self._each.values())
+    @property
+    def all_light(self) -> bool:
+        """Whether there are pages, and all of them are drawn with less detail."""
+        each = list(self._each.values())
+        return bool(each) and all(one.light for one in each)
+
+    @property
+    def under_way(self) -> int:
+        """The largest number of pictures that a page was sent and has not drawn yet."""
+        return max((self._pictures - one.answered for one in list(self._each.values())), default=0)
+
+    def ready(self, ahead: bool = False) -> bool:
+        """Whether all pages that answer have drawn what was sent, but for a picture under way.
+
+        **Arguments:** `ahead`: for a picture that is not to wait for its turn, such as of what a user has done: one
+        more may be under way.
+        """
+        now, most = time.monotonic(), _AHEAD + ahead
+        found = all(
+            self._pictures - one.answered < most or now - one.heard > _PATIENCE for one in list(self._each.values())
         )
+        self._waited_for = not found
+        return found
 
     def sent(self) -> None:
         """A picture was sent: ask the pages whether it is drawn."""
@@ -98,6 +118,8 @@ class Watchers:
                 time.sleep(0.01)
             one.answered, one.heard = asked, time.monotonic()
             self._judge(one, report)
+            if self._waited_for:
+                self._answered()
 
     def _judge(self, one: _Watcher, report: str | None) -> None:
         """Find out from the report of a page whether it is slow. What is slow once stays so: light does not flicker."""

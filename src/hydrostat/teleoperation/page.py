@@ -125,6 +125,7 @@ class TeleopPage:
         """One picture of all that is known now."""
         side, report = self.side, self.side.report
         with self._lock:
+            self.model.set_light(self.watchers.all_light)
             self.model.update(side.model.state)
             if report is not None:
                 q = unpacked(report.q)

@@ -88,12 +88,16 @@ def _bundled(seen: np.ndarray) -> np.ndarray:
     return np.concatenate([np.flatnonzero(seen), more])[:count]
 
 
-def patch() -> tuple[np.ndarray, np.ndarray]:
-    """A piece of a cylinder of radius and length 1 about +x, wide enough that eight go round."""
-    azimuth = np.linspace(-np.pi / _PATCHES, np.pi / _PATCHES, 4)
+def patch(pieces: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    """A piece of a cylinder of radius and length 1 about +x, wide enough that eight go round.
+
+    **Arguments:** `pieces`: flat ones, side by side.
+    """
+    azimuth = np.linspace(-np.pi / _PATCHES, np.pi / _PATCHES, pieces + 1)
     rim = np.stack([np.cos(azimuth), np.sin(azimuth)], -1)
-    vertices = np.concatenate([np.column_stack([rim, np.full(4, z)]) for z in (0.0, 1.0)])
-    faces = [[i, i + 1, i + 5] for i in range(3)] + [[i, i + 5, i + 4] for i in range(3)]
+    vertices = np.concatenate([np.column_stack([rim, np.full(pieces + 1, z)]) for z in (0.0, 1.0)])
+    up = pieces + 1
+    faces = [[i, i + 1, i + 1 + up] for i in range(pieces)] + [[i, i + 1 + up, i + up] for i in range(pieces)]
     return vertices.astype(np.float32), np.array(faces, np.uint32)
 
 
