@@ -11,9 +11,9 @@ from hydrostat.scenarios.arm import balance_metrics, move
 from hydrostat.scenarios.arm_loads import GATHERED, load_arm, load_outcome
 from hydrostat.scenarios.base import Outcome, Run
 
-_PLACES = (0.2, 0.4)  # of the arm: where it holds heavy loads, and light ones
-_LIFTS = 0.2  # of the moment of a muscle at the base, that the weight of a load at its place may have
-_WHIPPED, _WHIPS = 0.25, 0.45  # of the arm: where it holds a load that it whips, and what moves then, from its base
+_SWUNG, _WHIPPED = 0.4, 0.2  # of the arm: where it holds light loads, which it swings up, and those that it whips
+_WHIPS = 0.335  # of the arm, from its base: what moves in a whip
+_LIFTS = 0.2  # of the moment of a muscle at the base, that the weight of a load may have that is swung up
 _SETTLE = 0.3  # s before the swing in which the arm takes hold and stiffens
 _LATEST = 1.5  # s after the swing began, when suckers let go whatever is seen
 _ELEVATION = np.deg2rad(25.0)  # of the load's motion, below which they let go
@@ -22,9 +22,8 @@ _ELEVATION = np.deg2rad(25.0)  # of the load's motion, below which they let go
 def throw(run: Run) -> Outcome:
     """Take hold of a load on the ground, swing it up and back or whip it aside, and let go."""
     settings = run.settings
-    lifted = _lifted(run)
-    whip = lifted < _PLACES[1]
-    place = settings.holds_at or (_WHIPPED if whip else float(np.clip(_LIFTS * lifted, *_PLACES)))
+    whip = _heavy(run)
+    place = settings.holds_at or (_WHIPPED if whip else _SWUNG)
     loaded = load_arm(run, place, ground=True)
     if loaded.ball is None:
         raise InputError("`load_g` must be above 0 to throw something; got 0")
@@ -66,12 +65,12 @@ def throw(run: Run) -> Outcome:
     return load_outcome(run, loaded, motion, metrics, title, ("speed of the load", pace, "[m/s]"))
 
 
-def _lifted(run: Run) -> float:
-    """The place along the arm, at most, where a muscle at its base bears the weight of the load in water."""
+def _heavy(run: Run) -> bool:
+    """Whether the weight of the load in water, held where light ones are, asks for much of what muscles can lift."""
     spec, settings = run.robot, run.settings
     assert spec.muscles is not None
     radius, length = max(spec.segments[0].radius), sum(segment.length for segment in spec.segments)
     moment = spec.muscles.stress * 0.25 * np.pi * radius**2 * radius / np.sqrt(2.0)
     gravity = float(np.linalg.norm(build_robot(spec).gravity))
-    weight = 1e-3 * settings.load_g * gravity * max(1.0 - float(hs.Water().density) / settings.load_density, 0.0)
-    return moment / max(weight * length, 1e-9)
+    weight = 1e-3 * settings.load_g * gravity * (1.0 - float(hs.Water().density) / settings.load_density)
+    return weight * _SWUNG * length > _LIFTS * moment

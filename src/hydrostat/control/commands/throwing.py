@@ -25,7 +25,7 @@ from hydrostat.system import Control, System
 _SWINGS = 0.05  # m/s: speed above which an object is taken to be swung
 _WATCHES = 0.02  # s: time constant with which its velocity is seen
 _SEES = 5e-3  # s: the same for a whip, whose load changes its course within 50 ms
-_FORESEEN = 0.08  # m, of an arm of 0.24 m: the least foreseen range that may be the farthest
+_FORESEEN = 0.07  # m, of an arm of 0.24 m: the least foreseen range that may be the farthest
 _FALLS = 0.01  # of the farthest foreseen range: how much less is foreseen when the whip lets go
 _DRAGGED = 1.6  # of the weight in water: that with the drag against a rise
 _EASES = 0.1  # s in which muscles relax after the throw

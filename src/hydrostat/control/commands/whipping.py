@@ -1,4 +1,4 @@
-"""A whip: an arm becomes longer as it turns aside, turns back as it lifts, and is drawn in."""
+"""A whip: an arm becomes longer as it turns aside, and turns back as it lifts."""
 
 from typing import NamedTuple
 
@@ -7,9 +7,9 @@ import numpy as np
 
 from hydrostat.control.commands.base import RISE, Command, Number, checked, checked_part
 
-_CURL = 0.44  # activation with which the arm curls round what it holds
-_BEYOND = 0.235  # of the arm, from the place that holds it on: the part that curls
-_TURNS = 0.04  # s from the level of one stage to that of the next
+_CURL = 0.410  # activation with which the arm curls round what it holds
+_BEYOND = (0.02, 0.25)  # of the arm, from the place that holds it: the part that curls
+_TURNS = 0.039  # s from the level of one stage to that of the next
 
 
 class Stage(NamedTuple):
@@ -28,19 +28,17 @@ class Stage(NamedTuple):
 
 
 STAGES = (
-    Stage(0.0, 0.81, 0.02, -0.05, 0.94),
-    Stage(0.32, 0.94, 0.01, 0.89, -0.92),
-    Stage(0.49, 0.34, 0.41, 0.96, -0.21),
-    Stage(0.57, 0.51, 0.65, 0.39, -0.93),
+    Stage(0.0, 0.946, 0.005, 0.101, 0.775),
+    Stage(0.36, 0.994, 0.012, 0.921, -0.957),
 )
 """The stages of a whip, found by a search (docs/papers/kang.md)."""
 
 
 class Whip(Command):
-    """The inner part of the arm becomes longer and turns aside, turns back and lifts, and is drawn in.
+    """The inner part of the arm becomes longer and turns aside, then turns back and lifts.
 
-    Muscles pull along an arm much harder than they bend it. No weight is against an arm that turns aside, and what it
-    holds turns faster the nearer it is drawn in, as a skater does. Beyond the place that holds it curls round the load.
+    No weight is against an arm that turns aside, and the stretched muscles of the other side pull harder than at rest
+    when they bring it back. Beyond the place that holds it curls round the load, so that more suckers take hold.
     """
 
     duration: Number
@@ -48,7 +46,7 @@ class Whip(Command):
     share: Number
     held: Number
 
-    def __init__(self, held: float, share: float = 0.45, amount: float = 1.0, duration: float = 1e3):
+    def __init__(self, held: float, share: float = 0.335, amount: float = 1.0, duration: float = 1e3):
         """**Arguments:** `held`: the place along the arm that holds a load; `share`: of the arm, from its base, that
         moves; `amount`: factor of all activations; `duration` [s].
         """
@@ -67,7 +65,7 @@ class Whip(Command):
         moves = anatomy.inside(0.0, self.share)
         sides = jnp.maximum(jnp.stack([-up, aside, up, -aside]), 0.0)
         curls = self.amount * _CURL * jnp.clip(time / RISE, 0.0, 1.0)
-        curl = curls * anatomy.inside(self.held, self.held + _BEYOND)
+        curl = curls * anatomy.inside(self.held + _BEYOND[0], self.held + _BEYOND[1])
         long = along * moves[:, None] + (anatomy.grade * moves)[:, None] * sides
         long = long + curl[:, None] * jnp.array([1.0, 0.0, 0.0, 0.0])
         return jnp.clip(anatomy.muscles(long, radial * moves + 0.5 * curl), 0.0, 1.0)
