@@ -40,8 +40,8 @@ def test_a_whip_has_a_place_on_the_arm():
         Whip(1.5)
 
 
-@pytest.mark.parametrize("density, least", [(1500.0, 0.9), (2000.0, 0.9)])
-def test_the_foreseen_range_is_that_of_a_flight_with_drag(density, least):
+@pytest.mark.parametrize("density", [1500.0, 2000.0])
+def test_the_foreseen_range_is_that_of_a_flight_with_drag(density):
     ball = Ball.of_density(0.05, density)
     system = System(ARM, [Water(), ball])
     velocity = np.array([0.6, -0.7, 0.45])
@@ -54,5 +54,5 @@ def test_the_foreseen_range_is_that_of_a_flight_with_drag(density, least):
         force = -drag * np.linalg.norm(velocity) * velocity - [0.0, 0.0, weight]
         velocity = velocity + dt * force / moved
         place = place + dt * velocity
-    # The weight is taken 1.6 times for the drag on the way up; across the closed form is exact.
-    assert least <= foreseen / np.hypot(*place[:2]) <= 1.1
+    # Drag across is that of the level speed alone, and drag against the rise is part of the weight.
+    assert foreseen == pytest.approx(np.hypot(*place[:2]), rel=0.05)

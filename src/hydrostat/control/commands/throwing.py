@@ -27,7 +27,7 @@ _WATCHES = 0.02  # s: time constant with which its velocity is seen
 _SEES = 5e-3  # s: the same for a whip, whose load changes its course within 50 ms
 _FORESEEN = 0.07  # m, of an arm of 0.24 m: the least foreseen range that may be the farthest
 _FALLS = 0.01  # of the farthest foreseen range: how much less is foreseen when the whip lets go
-_DRAGGED = 1.6  # of the weight in water: that with the drag against a rise
+_DRAGGED = 1.12  # of the weight in water: that with the drag against a rise
 _EASES = 0.1  # s in which muscles relax after the throw
 _LONG = 1e3  # s: longer than any throw
 
