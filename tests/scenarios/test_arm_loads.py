@@ -26,11 +26,10 @@ def test_a_load_is_thrown_as_far_by_muscles_of_wrong_gains(run, seed):
 
 
 @pytest.mark.slow
-def test_a_heavy_load_is_held_near_the_base_and_leaves_the_ground(run):
-    # At 0.4 of the arm it is not lifted at all.
-    heavy = {"load_density": 2000.0, "muscle_noise_percent": 10.0}
-    assert run("arm-throw", **heavy)["throw_range_m"] >= 0.03
-    assert run("arm-throw", holds_at=0.4, **heavy)["throw_range_m"] < 0.01
+@pytest.mark.parametrize("density, least", [(1250.0, 0.2), (1500.0, 0.18), (2000.0, 0.15)])
+def test_a_load_that_is_too_heavy_to_be_swung_up_is_whipped(run, density, least):
+    # Swung up, held at 0.2 of the arm, they flew 0.12, 0.08 and 0.05 m.
+    assert run("arm-throw", load_density=density, muscle_noise_percent=10.0)["throw_range_m"] >= least
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""arm-throw: the octopus arm takes a load from the ground, swings it and lets go."""
+"""arm-throw: the octopus arm takes a load from the ground, swings it up or whips it aside, and lets go."""
 
 import numpy as np
 
@@ -11,18 +11,19 @@ from hydrostat.scenarios.arm import balance_metrics, move
 from hydrostat.scenarios.arm_loads import GATHERED, load_arm, load_outcome
 from hydrostat.scenarios.base import Outcome, Run
 
-_PLACES = (0.2, 0.4)  # of the arm: where it holds heavy loads, and light ones
-_LIFTS = 0.2  # of the moment of a muscle at the base, that the weight of a load at its place may have
+_SWUNG, _WHIPPED = 0.4, 0.2  # of the arm: where it holds light loads, which it swings up, and those that it whips
+_WHIPS = 0.335  # of the arm, from its base: what moves in a whip
+_LIFTS = 0.2  # of the moment of a muscle at the base, that the weight of a load may have that is swung up
 _SETTLE = 0.3  # s before the swing in which the arm takes hold and stiffens
 _LATEST = 1.5  # s after the swing began, when suckers let go whatever is seen
 _ELEVATION = np.deg2rad(25.0)  # of the load's motion, below which they let go
-_NEVER = -1.5  # rad: an elevation of a fall
 
 
 def throw(run: Run) -> Outcome:
-    """Take hold of a load on the ground, swing it up and back, and let go."""
+    """Take hold of a load on the ground, swing it up and back or whip it aside, and let go."""
     settings = run.settings
-    place = settings.holds_at or _place(run)
+    whip = _heavy(run)
+    place = settings.holds_at or (_WHIPPED if whip else _SWUNG)
     loaded = load_arm(run, place, ground=True)
     if loaded.ball is None:
         raise InputError("`load_g` must be above 0 to throw something; got 0")
@@ -30,13 +31,15 @@ def throw(run: Run) -> Outcome:
     if _SETTLE + settings.release_s >= end:
         raise InputError(f"`release_s` must end {_SETTLE:g} s before `seconds` = {end:g} s; got {settings.release_s:g}")
     n, segment = loaded.count, loaded.segment
+    beside = 2 if whip else 1
     command = Throw(
-        (max(0, segment - 2) / n, min(1.0, (segment + 1) / n)),
+        (max(0, segment - 1 - beside) / n, min(1.0, (segment + beside) / n)),
         settings.activation,
-        settings.swing_share or min(1.0, 0.05 + 1.25 * place),
-        elevation=_NEVER if settings.release_s else _ELEVATION,
+        settings.swing_share or (_WHIPS if whip else min(1.0, 0.05 + 1.25 * place)),
+        elevation=None if settings.release_s else _ELEVATION,
         settle=_SETTLE,
         latest=settings.release_s or min(_LATEST, 0.9 * (end - _SETTLE)),
+        whip=whip,
     )
     motion = move(run, loaded.system, command, end, record="arm-throw", functions=GATHERED)
     time, found = motion.time, motion.values
@@ -62,12 +65,12 @@ def throw(run: Run) -> Outcome:
     return load_outcome(run, loaded, motion, metrics, title, ("speed of the load", pace, "[m/s]"))
 
 
-def _place(run: Run) -> float:
-    """Where the arm holds the load: nearer to its base where the weight in water asks for more than muscles have."""
+def _heavy(run: Run) -> bool:
+    """Whether the weight of the load in water, held where light ones are, asks for much of what muscles can lift."""
     spec, settings = run.robot, run.settings
     assert spec.muscles is not None
     radius, length = max(spec.segments[0].radius), sum(segment.length for segment in spec.segments)
     moment = spec.muscles.stress * 0.25 * np.pi * radius**2 * radius / np.sqrt(2.0)
     gravity = float(np.linalg.norm(build_robot(spec).gravity))
-    weight = 1e-3 * settings.load_g * gravity * max(1.0 - float(hs.Water().density) / settings.load_density, 0.0)
-    return float(np.clip(_LIFTS * moment / max(weight * length, 1e-9), *_PLACES))
+    weight = 1e-3 * settings.load_g * gravity * (1.0 - float(hs.Water().density) / settings.load_density)
+    return weight * _SWUNG * length > _LIFTS * moment

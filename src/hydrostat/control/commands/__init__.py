@@ -17,6 +17,7 @@ from hydrostat.control.commands.reaching import Fetch, Reach
 from hydrostat.control.commands.retrieving import Retrieve
 from hydrostat.control.commands.throwing import Throw
 from hydrostat.control.commands.travelling import ReachAlong
+from hydrostat.control.commands.whipping import Whip
 
 __all__ = [
     "Anatomy",
@@ -39,5 +40,6 @@ __all__ = [
     "Stiffen",
     "Throw",
     "Twist",
+    "Whip",
     "part",
 ]
