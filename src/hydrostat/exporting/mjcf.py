@@ -1,5 +1,6 @@
 """MJCF, the format of MuJoCo."""
 
+from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -20,12 +21,16 @@ _FLATNESS = 0.75  # thickness over width of what stands for a piece of limb in w
 _LOOK_FORWARD = (0.0, 1.0, 0.0, 0.0)  # MuJoCo's cameras look along -z
 # Limbs touch what is in the world, and neither themselves nor each other: their pieces overlap.
 _TOUCH = {"contype": "2", "conaffinity": "1"}
+_OBJECT = {"contype": "1", "conaffinity": "1"}
 
 
-def write_mjcf(twin: Twin, *, water: bool = False) -> tuple[str, list[str]]:
+def write_mjcf(
+    twin: Twin, *, water: bool = False, configurations: Sequence[np.ndarray] | None = None
+) -> tuple[str, list[str]]:
     """The robot in MJCF, with notes on the properties that are left out.
 
-    **Arguments:** `water`: whether it is in sea water: drag by MuJoCo's ellipsoid model, and buoyancy as a share of
+    **Arguments:** `configurations`: of every limb, for a keyframe `pose` of a robot whose body does not float; `water`:
+    whether it is in sea water: drag by MuJoCo's ellipsoid model, and buoyancy as a share of
     every body's weight. Of added mass that model has the gyroscopic forces, and no resistance to acceleration.
     """
     xml.check(twin)
@@ -52,10 +57,22 @@ def write_mjcf(twin: Twin, *, water: bool = False) -> tuple[str, list[str]]:
             # A motor's force lengthens its tendon: pulling is negative.
             pull = {"name": f"{tendon.name}_pull", "tendon": tendon.name, "gear": "-1"}
             ET.SubElement(actuators, "motor", pull, ctrlrange=numbers((0.0, tendon.most)))
-    rests = [joint.rest for joint in twin.joints]
-    if any(rests) and not any(link.free for link in twin.links):
-        ET.SubElement(ET.SubElement(root, "keyframe"), "key", name="rest", qpos=numbers(rests))
+    _keyframes(root, twin, configurations)
     return xml.text(root, twin, twin.left_out), list(twin.left_out)
+
+
+def _keyframes(root: ET.Element, twin: Twin, configurations: Sequence[np.ndarray] | None) -> None:
+    """The joint values at rest, where they are not zero, and those of configurations."""
+    keys = {}
+    if any(joint.rest for joint in twin.joints):
+        keys["rest"] = [joint.rest for joint in twin.joints]
+    if configurations is not None:
+        values = twin.values(*configurations)
+        keys["pose"] = [values[joint.name] for joint in twin.joints]
+    if keys and not any(link.free for link in twin.links):
+        frames = ET.SubElement(root, "keyframe")
+        for name, values in keys.items():
+            ET.SubElement(frames, "key", name=name, qpos=numbers(values))
 
 
 def _tendon(tendons: ET.Element, tendon: Tendon) -> None:
@@ -147,8 +164,9 @@ def _geoms(body: ET.Element, shape: Shape, water: bool) -> None:
     }[shape.kind]()
     name = {"name": shape.name} if shape.name else {}
     attributes = {"type": shape.kind, "size": numbers(size), "pos": numbers(shape.position)}
-    ET.SubElement(body, "geom", name | attributes | _TOUCH, rgba=numbers(xml.COLORS[shape.color]))
-    if water:
+    touch = _OBJECT if shape.color == "object" else _TOUCH
+    ET.SubElement(body, "geom", name | attributes | touch, rgba=numbers(xml.COLORS[shape.color]))
+    if water and shape.color != "object":
         wet = _limb_in_water(shape) if shape.color == "skin" else _body_in_water(shape, attributes, size)
         ET.SubElement(body, "geom", wet, contype="0", conaffinity="0", group="4", fluidshape="ellipsoid")
 

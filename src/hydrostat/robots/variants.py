@@ -74,8 +74,10 @@ def _shaped(spec: RobotSpec, shape: str) -> RobotSpec:
     return replace(spec, tendons=tuple(tendons), segments=segments)
 
 
-def softer(spec: RobotSpec, percent: float) -> RobotSpec:
-    """An arm whose Young's modulus is lower by a percentage; negative: higher."""
+def softer(spec: AnySpec, percent: float) -> AnySpec:
+    """A robot whose arms have a Young's modulus that is lower by a percentage; negative: higher."""
+    if isinstance(spec, LimbedSpec):
+        return replace(spec, limbs=tuple(replace(limb, arm=softer(limb.arm, percent)) for limb in spec.limbs))
     modulus = spec.material.youngs_modulus * (1.0 - 0.01 * percent)
     return replace(spec, material=replace(spec.material, youngs_modulus=modulus))
 
