@@ -48,8 +48,11 @@ def write_mjcf(
     world = ET.SubElement(root, "worldbody")
     ET.SubElement(world, "light", name="sun", pos="0 0 3", dir="0 0 -1", diffuse="0.6 0.6 0.6")
     bodies: dict[str | None, ET.Element] = {None: world}
+    links = {link.name: link for link in twin.links}
     for link in twin.links:
         bodies[link.name] = _body(bodies[link.parent], link, water)
+        if link.role:
+            _tip(bodies[link.name], link, _ahead(link, links.get(link.parent or "")))
     if twin.tendons:
         tendons, actuators = ET.SubElement(root, "tendon"), ET.SubElement(root, "actuator")
         for tendon in twin.tendons:
@@ -119,8 +122,6 @@ def _body(parent: ET.Element, link: Link, water: bool) -> ET.Element:
         _geoms(body, shape, water)
     for name, place in link.sites.items():
         ET.SubElement(body, "site", name=name, pos=numbers(place), size="0.001")
-    if link.role:
-        _tip(body, link)
     return body
 
 
@@ -145,13 +146,21 @@ def _inertial(body: ET.Element, solid: Solid) -> None:
     ET.SubElement(body, "inertial", attributes)
 
 
-def _tip(body: ET.Element, link: Link) -> None:
-    """The tool frame, or a camera or a light along the axis of the arm."""
+def _ahead(tip: Link, parent: Link | None) -> float:
+    """The distance from a tip to the outside of what is drawn of the link before it: a capsule's end is round [m]."""
+    shapes = () if parent is None else parent.shapes
+    ends = [one.position[2] + 0.5 * one.size[1] + one.size[0] for one in shapes if one.kind == "capsule"]
+    return max([0.0, *(end - float(tip.position[2]) for end in ends)])
+
+
+def _tip(body: ET.Element, link: Link, ahead: float) -> None:
+    """The tool frame, or a camera or a light along the axis of the arm, outside of its skin."""
+    place = f"0 0 {number(ahead)}"
     ET.SubElement(body, "site", name=f"{link.name}_frame", pos="0 0 0", size="0.002")
     if link.role == "camera":
-        ET.SubElement(body, "camera", name=f"{link.name}_camera", pos="0 0 0", quat=numbers(_LOOK_FORWARD), fovy="70")
+        ET.SubElement(body, "camera", name=f"{link.name}_camera", pos=place, quat=numbers(_LOOK_FORWARD), fovy="70")
     if link.role == "light":
-        ET.SubElement(body, "light", name=f"{link.name}_light", type="spot", pos="0 0 0", dir="0 0 1", cutoff="30")
+        ET.SubElement(body, "light", name=f"{link.name}_light", type="spot", pos=place, dir="0 0 1", cutoff="30")
 
 
 def _geoms(body: ET.Element, shape: Shape, water: bool) -> None:

@@ -97,14 +97,22 @@ def arm_gaps(system: System, row: Row) -> Float[Array, "a a"]:
 
 
 def _gap(first, second) -> Float[Array, ""]:
-    """The least gap of two polygons of cones, each (points, radii)."""
+    """The least gap of two polygons of cones, each (points, radii).
+
+    Where axes are closest, and at the corners: of parallel cones the gap is least at an end.
+    """
     (p, r), (q, w) = first, second
 
     def of_piece(start, end, r_start, r_end):
         def of_other(begin, stop, w_start, w_end):
-            at = closest_points(jnp.stack([start, end, begin, stop]))
-            radii = r_start + at.s * (r_end - r_start) + w_start + at.t * (w_end - w_start)
-            return small.norm(at.separation) - radii
+            def gap(first, second, s_most: float, t_most: float):
+                at = closest_points(jnp.stack([*first, *second]))
+                radii = r_start + s_most * at.s * (r_end - r_start) + w_start + t_most * at.t * (w_end - w_start)
+                return small.norm(at.separation) - radii
+
+            one, two = (start, end), (begin, stop)
+            corners = jnp.minimum(gap((start, start), two, 0.0, 1.0), gap(one, (begin, begin), 1.0, 0.0))
+            return jnp.minimum(gap(one, two, 1.0, 1.0), corners)
 
         return jnp.min(jax.vmap(of_other)(q[:-1], q[1:], w[:-1], w[1:]))
 
