@@ -21,7 +21,8 @@ def grasper():
 
 
 def bar(middle):
-    return Capsule(a=middle - [0.0, 0.1, 0.0], b=middle + [0.0, 0.1, 0.0], radius=RADIUS)
+    across = np.array([0.0, 0.1, 0.0])
+    return Capsule(a=middle - across, b=middle + across, radius=RADIUS)
 
 
 def test_the_tension_that_bends_is_that_of_a_beam(grasper):

@@ -40,7 +40,7 @@ def test_rays_meet_the_surfaces_where_our_shapes_have_them(scene):
     rng = np.random.default_rng(0)
     for number, shape in enumerate(SHAPES, 1):
         for _ in range(5):
-            start = np.array([0.3, 0.1, 0.0]) + [0.0, 0.0, 1.5] + rng.uniform(-0.4, 0.4, 3)
+            start = np.array([0.3, 0.1, 1.5]) + rng.uniform(-0.4, 0.4, 3)
             surface = shape.distance_and_normal(jnp.asarray(start))
             # Along the normal a surface is as far as its distance says; what lies between is another object's.
             distance, name = hit(model, data, start, -np.asarray(surface.normal))
@@ -70,14 +70,15 @@ def test_the_camera_at_the_tip_sees_the_object_that_it_points_at(scene):
     assert distance == pytest.approx(0.2 - np.sqrt(0.04**2 - 0.01**2) - before, abs=1e-6)
 
 
-
 def test_limbs_touch_objects_and_objects_not_each_other(scene):
     # Two balls in each other, both at rest and on a limb.
     twin = make_twin(find_robot("squid"), 2)
     model, data = load_mujoco(twin)
     mujoco.mj_forward(model, data)
     middle = np.array(tips(data, twin)[0][1]) - [0.1, 0.0, 0.0]
-    model, data = load_mujoco(with_objects(twin, [Sphere(middle, 0.02), Sphere(middle + [0.0, 0.0, 0.01], 0.02)]))
+    model, data = load_mujoco(
+        with_objects(twin, [Sphere(middle, 0.02), Sphere(middle + np.array([0.0, 0.0, 0.01]), 0.02)])
+    )
     mujoco.mj_forward(model, data)
     pairs = {
         frozenset(model.body(model.geom_bodyid[geom]).name for geom in data.contact[i].geom) for i in range(data.ncon)

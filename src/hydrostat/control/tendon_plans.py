@@ -87,7 +87,12 @@ def off_axis(T_world_tip: SE3, point: Float[Array, " 3"]) -> Float[Array, " 3"]:
 
 
 def plan_tension(
-    robot: Robot, task: TipTask, start: ArrayLike, *, least: ArrayLike = 0.0, adjusts: ArrayLike = 1.0,
+    robot: Robot,
+    task: TipTask,
+    start: ArrayLike,
+    *,
+    least: ArrayLike = 0.0,
+    adjusts: ArrayLike = 1.0,
     effort: float = 1e-3,
 ) -> TendonPlan:
     """The tensions at which a limb rests with its tip as the task says, or as near to it as possible.

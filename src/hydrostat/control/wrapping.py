@@ -84,7 +84,7 @@ def plan_wrap(robot: Robot, bar: Capsule, angle: float, *, least: float = 0.0) -
 
 
 def bending_tension(robot: Robot, place: float, radius: float) -> float:
-    """The tension of a tendon that bends a limb's axis to a radius [m] at a place along it [m]: E I / (d radius) [N]."""
+    """The tension that bends a limb's axis to a radius [m] at a place along it [m]: E I / (d radius) [N]."""
     youngs = float(robot.arm.material.youngs_modulus[0])
     offset = float(jnp.max(robot.tendons.offsets))
     return youngs * np.pi / 4.0 * _radii(robot)(place) ** 4 / (offset * radius)

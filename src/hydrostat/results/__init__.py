@@ -67,7 +67,6 @@ __all__ = [
     "along_configurations",
     "analysis",
     "arm_gaps",
-    "arm_gaps",
     "authors_legs",
     "authors_tracking",
     "ball_contact",

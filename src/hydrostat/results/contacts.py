@@ -8,11 +8,11 @@ from jaxtyping import Array, Float
 
 from hydrostat.errors import InputError
 from hydrostat.lie import small
-from hydrostat.mechanics.state import nodes_of
 from hydrostat.mechanics.robot import split
+from hydrostat.mechanics.state import nodes_of
 from hydrostat.results.rows import Centreline, Row
-from hydrostat.surroundings.pairs import closest_points
 from hydrostat.surroundings import Ball, Obstacles, Sphere, contact_with_shapes
+from hydrostat.surroundings.pairs import closest_points
 from hydrostat.system import System
 
 

@@ -10,7 +10,8 @@ from hydrostat.surroundings import Box, Capsule
 
 WALL_GAP = 0.006
 """From the skin of the palpation arm's tip to the wall before it presses [m]."""
-_BAR_HALF, _BEFORE, _BEYOND, _BESIDE = 0.09, (-0.135, 0.06), (0.225, -0.17), (0.015, 0.105)  # m, from the bar's middle
+_BAR_HALF = 0.09  # m
+_FROM_BAR = ((-0.135, 0.0, 0.06), (0.225, 0.0, -0.17), (0.015, 0.105, 0.05))  # m, to the middles of the obstacles
 _OBSTACLE_RADII = (0.025, 0.025, 0.020)  # m
 _WALL = (0.02, 0.12, 0.15)  # m, half sizes
 _TIP_RADIUS = 0.010  # m, of the limbs
@@ -53,12 +54,11 @@ def _scene(numbers: np.ndarray) -> ReachScene:
     """The scene of some numbers, in the order of the ranges."""
     x, z, radius, yaw, look, *touch = numbers
     middle, along = np.array([x, _BAR_Y, z]), np.array([-np.sin(np.deg2rad(yaw)), np.cos(np.deg2rad(yaw)), 0.0])
-    bars = [middle + [dx, 0.0, dz] for dx, dz in (_BEFORE, _BEYOND)]
-    across = np.array([0.0, _BAR_HALF, 0.0])
-    post = middle + [_BESIDE[0], _BESIDE[1], 0.0]
-    lines = [*((one - across, one + across) for one in bars), (post - [0.0, 0.0, 0.2], post + [0.0, 0.0, 0.3])]
+    before, beyond, beside = middle + np.array(_FROM_BAR)
+    across, up = np.array([0.0, _BAR_HALF, 0.0]), np.array([0.0, 0.0, 0.25])
+    lines = [(before - across, before + across), (beyond - across, beyond + across), (beside - up, beside + up)]
     obstacles = tuple(Capsule(a=a, b=b, radius=r) for (a, b), r in zip(lines, _OBSTACLE_RADII, strict=True))
     bar = Capsule(a=middle - _BAR_HALF * along, b=middle + _BAR_HALF * along, radius=radius)
-    place = np.array(touch) + [_TIP_RADIUS + WALL_GAP + _WALL[0], 0.0, 0.0]
+    place = np.array([touch[0] + _TIP_RADIUS + WALL_GAP + _WALL[0], *touch[1:]])
     wall = Box(pose=hs.SE3(jnp.eye(3), jnp.asarray(place)), half_sizes=_WALL)
     return ReachScene(bar, obstacles, wall, middle + look * along, np.array(touch))
