@@ -1,4 +1,4 @@
-"""squid-reach: the limbs do their tasks by their tendons in scenes that are drawn, and do not pass through each other."""
+"""squid-reach: the limbs do their tasks by their tendons in drawn scenes, and do not pass through each other."""
 
 from xml.etree import ElementTree as ET
 

@@ -10,10 +10,10 @@ import numpy as np
 
 import hydrostat as hs
 from hydrostat import exporting
-from hydrostat.results import body_tubes
+from hydrostat.results import body_tubes, replay_scene
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.squid_reach_plan import cut_squid, plan
-from hydrostat.scenarios.squid_reach_results import Reached, draw, many_metrics, one_metrics
+from hydrostat.scenarios.squid_reach_results import Reached, draw, drawn_scene, many_metrics, one_metrics
 from hydrostat.scenarios.squid_reach_scene import ReachScene, scenes
 
 _ROW_SECONDS = 0.02
@@ -40,7 +40,7 @@ def reach(run: Run) -> Outcome:
     return Outcome(
         metrics,
         figure=lambda path: draw(path, found, settings.press_n, title),
-        replay=lambda path: first.rows.replay(path, title, tubes=tubes),
+        replay=lambda path: replay_scene(drawn_scene(first.rows), path, title, tubes=tubes),
         sim_seconds=len(found) * settings.seconds,
         dt=run.dt,
         steps=len(found) * round(settings.seconds / run.dt),

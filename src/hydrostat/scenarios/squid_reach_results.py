@@ -1,5 +1,6 @@
 """What squid-reach measures of a motion, and its figure."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -114,11 +115,16 @@ def many_metrics(found: list[Reached], press: float) -> dict:
     return {"scenes": len(found), "all_done_rate": all_done, **rates, **lists, **worst}
 
 
+def drawn_scene(rows: hs.Trajectory) -> drawing.Scene:
+    """All that is seen of a motion but the ball that stands for the body."""
+    return replace(drawing.Scene.of(rows), body=None)
+
+
 def draw(path: Path, found: list[Reached], press: float, title: str) -> None:
     """The first scene before and after, force, aims, gaps and tensions in it, and the wrap in every scene."""
     figure, grid = panels.new_panels(title, 2, 4, (15.0, 7.6))
     first, rows = found[0], found[0].rows
-    scene = drawing.Scene.of(rows)
+    scene = drawn_scene(rows)
     for cell, row, plane in ((grid[0, 0], 0, drawing.FRONT), (grid[0, 1], -1, drawing.FRONT),
                              (grid[1, 0], 0, drawing.ABOVE), (grid[1, 1], -1, drawing.ABOVE)):  # fmt: skip
         axes = figure.add_subplot(cell)
