@@ -34,9 +34,8 @@ def test_the_limbs_wrap_press_and_look(standard):
     assert metrics["light_pointing_error_deg"] < 3.0
     assert metrics["penetration_max_radii"] < 0.1
     assert metrics["limb_overlap_max_mm"] < 0.1 * THIN
-    rows = load(folder)
-    for limb in ("grasper", "palpation", "camera", "light"):
-        assert float(rows[f"tension_{limb}"].min()) >= 0.0  # tendons only pull
+    assert metrics["place_error_mm"] < 20.0
+    assert float(load(folder)["tension"].min()) >= 0.0  # tendons only pull
 
 
 @pytest.mark.slow

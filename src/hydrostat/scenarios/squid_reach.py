@@ -34,7 +34,8 @@ def reach(run: Run) -> Outcome:
         )
         with run.compiling("examining contacts"):
             found.append(Reached.of(rows, planned, scene))
-    first, title = found[0], f"squid-reach: {run.limbed.name}, first of {len(found)} scenes"
+    first, which = found[0], f"the first of {len(found)} scenes" if settings.scenes else "the standard scene"
+    title = f"squid-reach: {run.limbed.name} in {which}"
     metrics = one_metrics(first, settings.press_n) if not settings.scenes else many_metrics(found, settings.press_n)
     tubes = body_tubes(run.limbed, len(first.rows))
     return Outcome(

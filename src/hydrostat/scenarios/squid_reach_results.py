@@ -11,7 +11,7 @@ import numpy as np
 import hydrostat as hs
 from hydrostat.control import pointed_at, pointing_error
 from hydrostat.results import ShapeContact, arm_gaps, drawing, figures, panels, shape_contacts
-from hydrostat.scenarios.squid_reach_plan import LIMBS, PRESSES, ReachPlan
+from hydrostat.scenarios.squid_reach_plan import LIMBS, ReachPlan
 from hydrostat.scenarios.squid_reach_scene import ReachScene
 
 _TOUCHING = 1e-3  # N: force above which a node counts as touching
@@ -69,9 +69,10 @@ def one_metrics(one: Reached, press: float) -> dict:
     """How well each limb did its work in one scene."""
     rows, forces = one.rows, np.asarray(one.contact.force)
     times, force = np.asarray(rows.time), np.asarray(rows.memory[_PALPATION].force)
-    end, before = times >= times[-1] - _SETTLED_SECONDS, np.flatnonzero(times <= PRESSES)[-1]
+    end = times >= times[-1] - _SETTLED_SECONDS
     touched, tips = np.flatnonzero(force > _TOUCHING), np.asarray(rows.tip)
-    place = tips[before, _PALPATION]
+    # On the wall, whose face is across x.
+    aside = (tips[-1, _PALPATION] - one.scene.touch)[1:]
     radius = float(rows.system.robot.each[_GRASPER].arm.section.radius_tip[-1])
     gap = float(one.scene.bar.distance_and_normal(jnp.asarray(tips[-1, _GRASPER])).distance) - radius
     return {
@@ -79,13 +80,13 @@ def one_metrics(one: Reached, press: float) -> dict:
         "grasp_force_n": float(one.grasp.sum()),
         "grasp_distance_mm": _MM * gap,
         "obstacle_force_max_n": float(forces[:, 1:-1].sum((1, 2)).max()),
-        "place_error_mm": _MM * float(np.linalg.norm(place - one.scene.touch)),
+        "place_error_mm": _MM * float(np.linalg.norm(aside)),
         "press_force_n": float(force[end].mean()),
         "press_error_percent": 100.0 * abs(float(force[end].mean()) - press) / press,
         "press_worst_error_percent": 100.0 * float(np.abs(force[end] - press).max()) / press,
         "press_overshoot_percent": 100.0 * max(float(force.max()) / press - 1.0, 0.0),
         "press_first_touch_s": float(times[touched[0]]) if len(touched) else None,
-        "press_elongation_mm": _MM * float(tips[-1, _PALPATION, 0] - place[0]),
+        "press_elongation_mm": _MM * float(rows.memory[_PALPATION].elongation[-1]),
         "camera_pointing_error_deg": float(np.rad2deg(one.pointing["camera"][end].max())),
         "light_pointing_error_deg": float(np.rad2deg(one.pointing["light"][end].max())),
         "penetration_max_radii": max(0.0, float(np.max(one.contact.depth))),
@@ -122,14 +123,14 @@ def drawn_scene(rows: hs.Trajectory) -> drawing.Scene:
 
 def draw(path: Path, found: list[Reached], press: float, title: str) -> None:
     """The first scene before and after, force, aims, gaps and tensions in it, and the wrap in every scene."""
-    figure, grid = panels.new_panels(title, 2, 4, (15.0, 7.6))
+    figure, grid = panels.new_panels(title, 2, 4, (16.0, 7.6))
     first, rows = found[0], found[0].rows
     scene = drawn_scene(rows)
-    for cell, row, plane in ((grid[0, 0], 0, drawing.FRONT), (grid[0, 1], -1, drawing.FRONT),
-                             (grid[1, 0], 0, drawing.ABOVE), (grid[1, 1], -1, drawing.ABOVE)):  # fmt: skip
-        axes = figure.add_subplot(cell)
-        drawing.draw_view(axes, scene, row, plane, path=False)
-        panels.label_view(axes, plane, f"{panels.VIEWS[plane]}, {'before' if row == 0 else 'after'}")
+    for i, plane in enumerate((drawing.FRONT, drawing.ABOVE)):
+        for k, (row, name) in enumerate(((0, "before"), (-1, "after"))):
+            axes = figure.add_subplot(grid[i, k])
+            drawing.draw_view(axes, scene, row, plane, path=False)
+            panels.label_view(axes, plane, f"{panels.VIEWS[plane]}, {name}")
     times, forces = scene.time, figure.add_subplot(grid[0, 2])
     panels.draw_curves(forces, times, rows.memory[_PALPATION].force, "force at the palpation tip", "[N]", colors=[1])
     panels.draw_level(forces, press, "set")

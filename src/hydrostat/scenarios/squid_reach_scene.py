@@ -13,7 +13,7 @@ WALL_GAP = 0.006
 _BAR_HALF = 0.09  # m
 _FROM_BAR = ((-0.135, 0.0, 0.06), (0.225, 0.0, -0.17), (0.015, 0.105, 0.05))  # m, to the middles of the obstacles
 _OBSTACLE_RADII = (0.025, 0.025, 0.020)  # m
-_WALL = (0.02, 0.12, 0.15)  # m, half sizes
+_WALL = (0.02, 0.06, 0.04)  # m, half sizes: beside the limbs that hang
 _TIP_RADIUS = 0.010  # m, of the limbs
 # Least and largest of what is drawn; the standard scene has the values in between.
 _BAR_X, _BAR_Z, _BAR_RADIUS, _BAR_YAW = (0.19, 0.25), (-0.31, -0.26), (0.028, 0.040), (-10.0, 10.0)  # m, deg
