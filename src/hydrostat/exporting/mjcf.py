@@ -21,6 +21,7 @@ _FLATNESS = 0.75  # thickness over width of what stands for a piece of limb in w
 _LOOK_FORWARD = (0.0, 1.0, 0.0, 0.0)  # MuJoCo's cameras look along -z
 # Limbs touch what is in the world, and neither themselves nor each other: their pieces overlap.
 _TOUCH = {"contype": "2", "conaffinity": "1"}
+_CLEAR = 1e-3  # m, from the skin of a limb to the camera or the light at its tip
 _OBJECT = {"contype": "1", "conaffinity": "1"}
 
 
@@ -147,10 +148,10 @@ def _inertial(body: ET.Element, solid: Solid) -> None:
 
 
 def _ahead(tip: Link, parent: Link | None) -> float:
-    """The distance from a tip to the outside of what is drawn of the link before it: a capsule's end is round [m]."""
+    """The distance from a tip to beyond what is drawn of the link before it, whose capsule has a round end [m]."""
     shapes = () if parent is None else parent.shapes
     ends = [one.position[2] + 0.5 * one.size[1] + one.size[0] for one in shapes if one.kind == "capsule"]
-    return max([0.0, *(end - float(tip.position[2]) for end in ends)])
+    return max([0.0, *(end - float(tip.position[2]) + _CLEAR for end in ends)])
 
 
 def _tip(body: ET.Element, link: Link, ahead: float) -> None:

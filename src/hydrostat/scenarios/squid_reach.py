@@ -13,7 +13,7 @@ from hydrostat import exporting
 from hydrostat.results import body_tubes, replay_scene
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.squid_reach_plan import cut_squid, plan
-from hydrostat.scenarios.squid_reach_results import Reached, draw, drawn_scene, many_metrics, one_metrics
+from hydrostat.scenarios.squid_reach_results import draw, drawn_scene, many_metrics, one_metrics, reached
 from hydrostat.scenarios.squid_reach_scene import ReachScene, scenes
 
 _ROW_SECONDS = 0.02
@@ -33,7 +33,7 @@ def reach(run: Run) -> Outcome:
             planned.system, planned.pilots, settings.seconds, share=share, record=i == 0, label="reaching", **options
         )
         with run.compiling("examining contacts"):
-            found.append(Reached.of(rows, planned, scene))
+            found.append(reached(rows, planned, scene))
     first, which = found[0], f"the first of {len(found)} scenes" if settings.scenes else "the standard scene"
     title = f"squid-reach: {run.limbed.name} in {which}"
     metrics = one_metrics(first, settings.press_n) if not settings.scenes else many_metrics(found, settings.press_n)

@@ -33,20 +33,6 @@ class Reached(NamedTuple):
     pointing: dict[str, np.ndarray]
     """Angle from the axis of camera and light arm to what they look at (rows,) [rad]."""
 
-    @staticmethod
-    def of(rows: hs.Trajectory, plan: ReachPlan, scene: ReachScene) -> "Reached":
-        """The contacts, gaps and aims of a motion."""
-        contact, gaps = rows.derived(shape_contacts), np.asarray(rows.derived(arm_gaps))
-        tips, target = rows.tip_pose, jnp.asarray(scene.look_at)
-        camera, light = (jax.tree.map(lambda y, i=i: jnp.asarray(y)[:, i], tips) for i in (_CAMERA, _LIGHT))
-        seen = jax.vmap(lambda T: pointed_at(T, target))(camera)
-        errors = {
-            "camera": jax.vmap(lambda T: pointing_error(T, target))(camera),
-            "light": jax.vmap(pointing_error)(light, seen),
-        }
-        pairs = gaps[:, *np.triu_indices(len(LIMBS), 1)]
-        return Reached(rows, plan, scene, contact, pairs.min(1), {name: np.asarray(y) for name, y in errors.items()})
-
     @property
     def grasp(self) -> np.ndarray:
         """Force of the bar on the grasper's nodes in the end [N]."""
@@ -63,6 +49,20 @@ class Reached(NamedTuple):
         away = np.asarray(self.contact.position)[-1, : len(touching)] - np.asarray(self.scene.bar.a)
         angles = np.unwrap(np.arctan2(*(away @ frame.T).T))[touching]
         return float(np.ptp(angles)) if len(angles) else 0.0
+
+
+def reached(rows: hs.Trajectory, plan: ReachPlan, scene: ReachScene) -> Reached:
+    """The contacts, gaps and aims of a motion."""
+    contact, gaps = rows.derived(shape_contacts), np.asarray(rows.derived(arm_gaps))
+    tips, target = rows.tip_pose, jnp.asarray(scene.look_at)
+    camera, light = (jax.tree.map(lambda y, i=i: jnp.asarray(y)[:, i], tips) for i in (_CAMERA, _LIGHT))
+    seen = jax.vmap(lambda T: pointed_at(T, target))(camera)
+    errors = {
+        "camera": jax.vmap(lambda T: pointing_error(T, target))(camera),
+        "light": jax.vmap(pointing_error)(light, seen),
+    }
+    pairs = gaps[:, *np.triu_indices(len(LIMBS), 1)]
+    return Reached(rows, plan, scene, contact, pairs.min(1), {name: np.asarray(y) for name, y in errors.items()})
 
 
 def one_metrics(one: Reached, press: float) -> dict:
