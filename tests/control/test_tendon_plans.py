@@ -49,6 +49,16 @@ def test_the_sensitivity_is_the_change_of_the_equilibrium(limb):
         np.testing.assert_allclose((ahead - behind) / (2 * step), plan.sensitivity[..., i], atol=1e-5)
 
 
+def test_the_end_of_an_inner_segment_comes_to_its_place_by_some_of_the_tendons(limb):
+    place = np.array([0.285, 0.0, -0.06])
+    task = TipTask(place, place_counts=(1.0, 0.0, 1.0), segment=1)
+    plan = plan_tension(limb, task, np.array([0.5, 0.0, 0.0, 0.0]), least=0.05, adjusts=(1.0, 0.0, 1.0, 0.0))
+    end = kinematics.segment_poses(limb.arm, jnp.asarray(plan.q)).position[1]
+    assert plan.miss < 1e-3  # m: what the effort's weight leaves
+    assert np.hypot(*(np.asarray(end) - place)[[0, 2]]) == pytest.approx(plan.miss, abs=1e-9)
+    np.testing.assert_allclose(plan.tension[[1, 3]], 0.05, atol=1e-12)
+
+
 def test_a_course_goes_from_rest_to_rest_by_equilibria(limb):
     low, high = np.full(4, 0.1), np.array([1.0, 0.4, 0.1, 0.1])
     course = make_course(limb, [(0.0, low), (2.0, high), (3.0, high)], knots=4)

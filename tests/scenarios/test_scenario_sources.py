@@ -23,6 +23,8 @@ SHARED = {
     "hydrostat.scenarios.own_targets": None,
     "hydrostat.scenarios.recorded_tracking": None,
     "hydrostat.scenarios.squid_reach_plan": None,
+    "hydrostat.scenarios.squid_reach_results": None,
+    "hydrostat.scenarios.squid_reach_scene": None,
     "hydrostat.scenarios.track_strength": None,
     "hydrostat.scenarios.squid_vehicle": None,
     "hydrostat.scenarios.track_authors": None,

@@ -14,7 +14,7 @@ from hydrostat.control.feedback import KnownArm
 from hydrostat.control.fin_allocation import FinAllocation
 from hydrostat.control.functions import FunctionController, controller
 from hydrostat.control.leg_motions import even_motion, outside_stroke, poses_by_actuators
-from hydrostat.control.limb_pilot import LimbPilot, PilotMemory, Press, aim_points, tip_force
+from hydrostat.control.limb_pilot import LimbPilot, LimbPilots, PilotMemory, Press, pointed_at, tip_force
 from hydrostat.control.paths import PAPER_PATHS, SPIRAL, Curve, curve_through, distances_to, smooth_pace
 from hydrostat.control.platforms import Platforms, milliseconds_per_tick, tracking_law
 from hydrostat.control.profiles import Profile, minimum_jerk, scurve, trapezoid
@@ -44,6 +44,7 @@ from hydrostat.control.wire_motion import (
     three_motions,
 )
 from hydrostat.control.wire_sweeps import check_wire_speed, speed_jump, sweep_errors, sweep_motion
+from hydrostat.control.wrapping import WrapPlan, plan_wrap
 from hydrostat.tables import read_points
 
 __all__ = [
@@ -65,6 +66,7 @@ __all__ = [
     "KnownArm",
     "Law",
     "LimbPilot",
+    "LimbPilots",
     "LimbSchedule",
     "Links",
     "LoadedShape",
@@ -95,8 +97,8 @@ __all__ = [
     "VehiclePilot",
     "WireModel",
     "WireMotion",
+    "WrapPlan",
     "ZeroOrderHold",
-    "aim_points",
     "at_rate",
     "bend_vectors",
     "bends_of_angles",
@@ -127,6 +129,8 @@ __all__ = [
     "plan_of",
     "plan_tension",
     "plan_tip_goals",
+    "plan_wrap",
+    "pointed_at",
     "pointing_error",
     "poses_by_actuators",
     "read_points",

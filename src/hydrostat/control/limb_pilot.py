@@ -1,6 +1,6 @@
-"""The controller of one limb with tendons: it follows a course, presses with a set force, and points at a target.
+"""The controller of limbs with tendons on one body: they follow courses, press with a set force, and point at targets.
 
-On a body that is held, limbs that do not touch each other move each for itself, and each has a pilot of its own.
+Each limb has a pilot of its own, which knows of the others only where it looks: at what another limb's tip points at.
 """
 
 from typing import NamedTuple
@@ -11,10 +11,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from hydrostat.bodies import Arm
-from hydrostat.compiling import quick_jit
 from hydrostat.control.base import Controller
 from hydrostat.control.tendon_servo import Gaze, TendonServo
-from hydrostat.lie import small
+from hydrostat.lie import SE3, small
 from hydrostat.mechanics import kinematics
 from hydrostat.sensing import Observation
 from hydrostat.surroundings import AbstractShape, ContactLaw
@@ -61,42 +60,62 @@ class Press(eqx.Module):
         return jnp.where(time > self.start, pace, 0.0)
 
 
-class LimbPilot(Controller):
-    """The controller of one limb: its tendons' motors, a force sensor at its tip, and a gaze."""
+class LimbPilot(eqx.Module):
+    """The control of one limb of several: its tendons' motors, a force sensor at its tip, and a gaze."""
 
     servo: TendonServo
     gaze: Gaze
     """Gaze of the tip; without effect for a limb that has no camera."""
     gaze_start: float
     """When the gaze begins to correct [s]."""
-    aim_times: Float[Array, " m"]
-    aims: Float[Array, "m 3"]
-    """The point to look at, over time [m]."""
     press: Press
 
-    def init(self, observation: Observation) -> PilotMemory:
+    def begin(self, q, v) -> PilotMemory:
         """No correction yet."""
         zero = jnp.zeros(())
-        tension = self.servo.tensions(zero, observation.q, observation.v)
+        tension = self.servo.tensions(zero, q, v)
         return PilotMemory(jnp.zeros_like(tension), zero, zero, tension)
 
-    def __call__(self, time, observation: Observation, memory: PilotMemory) -> tuple[Control, PilotMemory]:
-        """The tensions of all tendons for the step that begins now."""
-        dt, q, v = observation.period, observation.q, observation.v
+    def advance(self, time, dt, q, v, aim: Float[Array, " 3"], memory: PilotMemory) -> PilotMemory:
+        """The tensions of the step that begins now, and what is remembered for the next one.
+
+        **Arguments:** `dt`: how long it lasts [s]; `aim`: the point to look at [m].
+        """
         force = self.press.measured(q, v)
         elongation = memory.elongation + dt * self.press.elongation_rate(time, force)
-        change = self.gaze.change(q, self.aim(time))
+        change = self.gaze.change(q, aim)
         correction = memory.correction + dt * jnp.where(time > self.gaze_start, change, 0.0)
-        tension = self.servo.tensions(time, q, v, correction, elongation)
-        return Control(tension=tension), PilotMemory(correction, elongation, force, tension)
+        return PilotMemory(correction, elongation, force, self.servo.tensions(time, q, v, correction, elongation))
 
-    def aim(self, time) -> Float[Array, " 3"]:
-        """The point to look at [m]."""
-        return jax.vmap(lambda y: jnp.interp(time, self.aim_times, y), 1)(self.aims)
 
-    def looking_at(self, times: Float[Array, " m"], points: Float[Array, "m 3"]) -> "LimbPilot":
-        """The same pilot with other points to look at over time."""
-        return eqx.tree_at(lambda p: (p.aim_times, p.aims), self, (jnp.asarray(times), jnp.asarray(points)))
+class LimbPilots(Controller):
+    """The controller of several unequal limbs on one body, a pilot for each."""
+
+    limbs: tuple[LimbPilot, ...]
+    targets: Float[Array, "a 3"]
+    """The point that each limb looks at [m]."""
+    follows: tuple[int | None, ...] = eqx.field(static=True)
+    """For each limb, the number of the one that points at what it looks at; None where that is its target."""
+
+    def init(self, observation: Observation) -> tuple[PilotMemory, ...]:
+        """The memories of all pilots."""
+        each = zip(self.limbs, observation.q, observation.v, strict=True)
+        return tuple(limb.begin(q, v) for limb, q, v in each)
+
+    def __call__(self, time, observation: Observation, memory) -> tuple[Control, tuple[PilotMemory, ...]]:
+        """The tensions of all tendons for the step that begins now."""
+        after = []
+        for i, (limb, own) in enumerate(zip(self.limbs, memory, strict=True)):
+            leader = self.follows[i]
+            aim = self.targets[i] if leader is None else pointed_at(observation.tip[leader], self.targets[leader])
+            after.append(limb.advance(time, observation.period, observation.q[i], observation.v[i], aim, own))
+        return Control(tension=tuple(own.tension for own in after)), tuple(after)
+
+
+def pointed_at(T_world_tip: SE3, target) -> Float[Array, " 3"]:
+    """The point on the axis of a tip that is as far away as a target: where a camera there points at [m]."""
+    distance = small.norm(jnp.asarray(target, float) - T_world_tip.position)
+    return T_world_tip.position + distance * T_world_tip.rotation[:, 2]
 
 
 def tip_force(arm: Arm, law: ContactLaw, wall: AbstractShape, q, v) -> Float[Array, ""]:
@@ -105,15 +124,3 @@ def tip_force(arm: Arm, law: ContactLaw, wall: AbstractShape, q, v) -> Float[Arr
     surface = wall.distance_and_normal(place)
     depth = arm.section.radius_tip[-1] - surface.distance
     return law.pressed(depth, small.dot(surface.normal, velocity))[0]
-
-
-@quick_jit
-def aim_points(arm: Arm, q: Float[Array, "m n k"], target) -> Float[Array, "m 3"]:
-    """Points on the axis of an arm's tip over rows, as far away as a target is: where a camera there points at [m]."""
-    target = jnp.asarray(target, float)
-
-    def at(q):
-        tip = kinematics.tip_pose(arm, q)
-        return tip.position + small.norm(target - tip.position) * tip.rotation[:, 2]
-
-    return jax.lax.map(at, jnp.asarray(q))

@@ -1,10 +1,11 @@
-"""Tensions that bring a limb's tip to a place and point it at a target, at rest and under the limb's weight.
+"""Tensions that bring a limb's tip, or the end of one of its segments, to a place and point it at a target, at rest.
 
 The limb rests at its equilibrium q(T), so that the errors of the task are functions of the tensions alone.
 Its derivative is exact: dq/dT = -K^-1 J^T with the whole stiffness K at the equilibrium, weight and tensions included,
 and the change J of the tendons' lengths. Each step of Gauss and Newton is a small problem of tensions that do not push.
 """
 
+import contextlib
 from typing import NamedTuple
 
 import equinox as eqx
@@ -12,9 +13,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from hydrostat.actuation.limb_tendons import least_pull
+from hydrostat.bodies import Arm
 from hydrostat.compiling import quick_jit
 from hydrostat.errors import UnsolvedError
 from hydrostat.lie import SE3, small
@@ -25,26 +27,36 @@ from hydrostat.mechanics.wires import wire_lengths
 
 _MOST_STEPS = 60
 _LARGEST_STEP = 0.5  # N: what one step may change a tension by
+_MOST_HALVINGS = 6  # of a step to where the limb has no equilibrium
 _CONVERGED = 1e-7  # N
 
 
 class TipTask(eqx.Module):
-    """The task of a tip: to be at a place, to point at a target, or both."""
+    """The task of a tip, or of the end of another segment: to be at a place, to point at a target, or both."""
 
     place: Float[Array, " 3"]
     """Place of the tip [m]."""
     look_at: Float[Array, " 3"]
     """Target that the tip points at [m]."""
+    segment: Int[Array, ""]
+    """Number of the segment whose end does the task, from 1; -1 for the tip."""
     place_counts: Float[Array, " 3"]
     """Weight of each component of the miss over the limb's length; 0 for one that is free."""
     look_counts: Float[Array, ""]
     """Weight of the angle between the tip's direction and the target [rad]; 0 where the direction is free."""
 
-    def __init__(self, place=None, look_at=None, place_counts: ArrayLike = 1.0, look_counts: ArrayLike = 1.0):
+    def __init__(
+        self, place=None, look_at=None, place_counts: ArrayLike = 1.0, look_counts: ArrayLike = 1.0, segment: int = -1
+    ):
         self.place = jnp.zeros(3) if place is None else jnp.asarray(place, float)
         self.look_at = jnp.ones(3) if look_at is None else jnp.asarray(look_at, float)
         self.place_counts = jnp.broadcast_to(jnp.asarray(0.0 if place is None else place_counts, float), (3,))
         self.look_counts = jnp.asarray(0.0 if look_at is None else look_counts, float)
+        self.segment = jnp.asarray(segment)
+
+    def pose(self, arm: Arm, q: Float[Array, "n k"]) -> SE3:
+        """The pose of what does the task, in a configuration."""
+        return kinematics.segment_poses(arm, q)[self.segment]
 
     def residual(self, T_world_tip: SE3, length) -> Float[Array, " 6"]:
         """The weighted errors of the task."""
@@ -75,38 +87,56 @@ def off_axis(T_world_tip: SE3, point: Float[Array, " 3"]) -> Float[Array, " 3"]:
 
 
 def plan_tension(
-    robot: Robot, task: TipTask, start: ArrayLike, *, least: float = 0.0, effort: float = 1e-3
+    robot: Robot,
+    task: TipTask,
+    start: ArrayLike,
+    *,
+    least: ArrayLike = 0.0,
+    adjusts: ArrayLike = 1.0,
+    effort: float = 1e-3,
 ) -> TendonPlan:
     """The tensions at which a limb rests with its tip as the task says, or as near to it as possible.
 
-    **Arguments:** `start`: tensions to start from [N]; `least`: that every tendon keeps, so that none goes slack [N];
+    **Arguments:** `start`: tensions to start from [N]; `least`: that every tendon keeps, so that none goes slack,
+    one for all or one for each [N]; `adjusts`: 1 for tendons that may pull more, 0 for those that pull their least;
     `effort`: weight of a newton, so that of many solutions a small one is taken.
     """
-    tension, q = jnp.asarray(start, float), None
-    size = np.inf
+    tension = jnp.asarray(start, float)
+    least, adjusts = (jnp.broadcast_to(jnp.asarray(y, float), tension.shape) for y in (least, adjusts))
+    tension, size = jnp.where(adjusts > 0.0, tension, least), np.inf
+    q = _rest_at(robot, tension, None)
     for _ in range(_MOST_STEPS):
-        inputs = no_inputs(robot)._replace(wires=tension)
-        q = equilibrium(robot, inputs, q).q
-        G, g = _normal_equations(robot, task, q, tension, least, effort)
-        new = least + least_pull(G, g)
-        step = new - tension
-        size = float(jnp.max(jnp.abs(step)))
+        step = np.asarray(_improved(robot, task, q, tension, least, adjusts, effort) - tension)
+        size = float(np.abs(step).max())
         if size < _CONVERGED:
             return _planned(robot, task, q, tension)
-        tension = tension + step * min(1.0, _LARGEST_STEP / size)
+        tension, q = _moved(robot, tension, step * min(1.0, _LARGEST_STEP / size), q)
     raise UnsolvedError(f"no tensions were found in {_MOST_STEPS} steps; the last one changed them by {size:.2g} N")
+
+
+def _rest_at(robot: Robot, tension, q):
+    """The equilibrium under tensions, from a configuration nearby."""
+    return equilibrium(robot, no_inputs(robot)._replace(wires=jnp.asarray(tension, float)), q).q
+
+
+def _moved(robot: Robot, tension, step: np.ndarray, q):
+    """Tensions after a step, and their equilibrium; half the step, and half of that, where none is found."""
+    for _ in range(_MOST_HALVINGS):
+        with contextlib.suppress(UnsolvedError):
+            return tension + step, _rest_at(robot, tension + step, q)
+        step = 0.5 * step
+    return tension + step, _rest_at(robot, tension + step, q)
 
 
 def rest_under(robot: Robot, tension, q=None) -> TendonPlan:
     """The equilibrium of a limb under tensions [N]."""
     tension = jnp.asarray(tension, float)
-    q = equilibrium(robot, no_inputs(robot)._replace(wires=tension), q).q
-    return _planned(robot, TipTask(), q, tension)
+    return _planned(robot, TipTask(), _rest_at(robot, tension, q), tension)
 
 
 def _planned(robot: Robot, task: TipTask, q, tension) -> TendonPlan:
     """The plan of these tensions."""
-    lengths, S, tip = _rests(robot, q, tension)
+    lengths, S, tip = _rests(robot, task, q, tension)
     counts = np.asarray(task.place_counts) > 0.0
     miss = np.linalg.norm(np.where(counts, np.asarray(tip.position - task.place), 0.0))
     off = np.linalg.norm(np.asarray(off_axis(tip, task.look_at))) if task.look_counts > 0.0 else 0.0
@@ -116,8 +146,8 @@ def _planned(robot: Robot, task: TipTask, q, tension) -> TendonPlan:
 
 
 @quick_jit
-def _rests(robot: Robot, q, tension):
-    return wire_lengths(robot.one, q), sensitivity(robot, q, tension), kinematics.tip_pose(robot.arm, q)
+def _rests(robot: Robot, task: TipTask, q, tension):
+    return wire_lengths(robot.one, q), sensitivity(robot, q, tension), task.pose(robot.arm, q)
 
 
 def sensitivity(robot: Robot, q, tension) -> Float[Array, "n k w"]:
@@ -135,14 +165,14 @@ def sensitivity(robot: Robot, q, tension) -> Float[Array, "n k w"]:
 
 
 @quick_jit
-def _normal_equations(robot: Robot, task: TipTask, q, tension, least, effort):
-    """The least squares of the task's errors and of the effort, over tensions above the least."""
+def _improved(robot: Robot, task: TipTask, q, tension, least, adjusts, effort):
+    """The tensions above the least ones that make the task's linearised errors, and the effort, least."""
     length = jnp.sum(robot.arm.segments.length)
 
     def left(q):
-        return task.residual(kinematics.tip_pose(robot.arm, q), length)
+        return task.residual(task.pose(robot.arm, q), length)
 
     S = sensitivity(robot, q, tension)
-    A = jnp.einsum("rnk,nkw->rw", jax.jacfwd(left)(q), S)
+    A = adjusts * jnp.einsum("rnk,nkw->rw", jax.jacfwd(left)(q), S)
     target = A @ (tension - least) - left(q)
-    return A.T @ A + effort**2 * jnp.eye(len(tension)), A.T @ target
+    return least + least_pull(A.T @ A + effort**2 * jnp.eye(len(tension)), A.T @ target)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from hydrostat.exporting.engine import from_qpos, has_mujoco, import_mujoco, load_mujoco, place, tips, to_qpos
     from hydrostat.exporting.mjcf import write_mjcf
     from hydrostat.exporting.motion import TwinMotion, release_twin, tips_in_poses
+    from hydrostat.exporting.objects import with_objects
     from hydrostat.exporting.picture import NoRendererError, View, render
     from hydrostat.exporting.twin import make_twin
     from hydrostat.exporting.urdf import write_urdf
@@ -23,6 +24,7 @@ _NAMES = {
     **dict.fromkeys(("TwinMotion", "release_twin", "tips_in_poses"), "motion"),
     **dict.fromkeys(("NoRendererError", "View", "render"), "picture"),
     "make_twin": "twin",
+    "with_objects": "objects",
     "write_mjcf": "mjcf",
     "write_urdf": "urdf",
 }
@@ -51,6 +53,7 @@ __all__ = [
     "tips",
     "tips_in_poses",
     "to_qpos",
+    "with_objects",
     "write_mjcf",
     "write_urdf",
 ]

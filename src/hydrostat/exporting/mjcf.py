@@ -1,5 +1,6 @@
 """MJCF, the format of MuJoCo."""
 
+from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -20,12 +21,17 @@ _FLATNESS = 0.75  # thickness over width of what stands for a piece of limb in w
 _LOOK_FORWARD = (0.0, 1.0, 0.0, 0.0)  # MuJoCo's cameras look along -z
 # Limbs touch what is in the world, and neither themselves nor each other: their pieces overlap.
 _TOUCH = {"contype": "2", "conaffinity": "1"}
+_CLEAR = 1e-3  # m, from the skin of a limb to the camera or the light at its tip
+_OBJECT = {"contype": "1", "conaffinity": "1"}
 
 
-def write_mjcf(twin: Twin, *, water: bool = False) -> tuple[str, list[str]]:
+def write_mjcf(
+    twin: Twin, *, water: bool = False, configurations: Sequence[np.ndarray] | None = None
+) -> tuple[str, list[str]]:
     """The robot in MJCF, with notes on the properties that are left out.
 
-    **Arguments:** `water`: whether it is in sea water: drag by MuJoCo's ellipsoid model, and buoyancy as a share of
+    **Arguments:** `configurations`: of every limb, for a keyframe `pose` of a robot whose body does not float; `water`:
+    whether it is in sea water: drag by MuJoCo's ellipsoid model, and buoyancy as a share of
     every body's weight. Of added mass that model has the gyroscopic forces, and no resistance to acceleration.
     """
     xml.check(twin)
@@ -43,8 +49,11 @@ def write_mjcf(twin: Twin, *, water: bool = False) -> tuple[str, list[str]]:
     world = ET.SubElement(root, "worldbody")
     ET.SubElement(world, "light", name="sun", pos="0 0 3", dir="0 0 -1", diffuse="0.6 0.6 0.6")
     bodies: dict[str | None, ET.Element] = {None: world}
+    links = {link.name: link for link in twin.links}
     for link in twin.links:
         bodies[link.name] = _body(bodies[link.parent], link, water)
+        if link.role:
+            _tip(bodies[link.name], link, _ahead(link, links.get(link.parent or "")))
     if twin.tendons:
         tendons, actuators = ET.SubElement(root, "tendon"), ET.SubElement(root, "actuator")
         for tendon in twin.tendons:
@@ -52,10 +61,22 @@ def write_mjcf(twin: Twin, *, water: bool = False) -> tuple[str, list[str]]:
             # A motor's force lengthens its tendon: pulling is negative.
             pull = {"name": f"{tendon.name}_pull", "tendon": tendon.name, "gear": "-1"}
             ET.SubElement(actuators, "motor", pull, ctrlrange=numbers((0.0, tendon.most)))
-    rests = [joint.rest for joint in twin.joints]
-    if any(rests) and not any(link.free for link in twin.links):
-        ET.SubElement(ET.SubElement(root, "keyframe"), "key", name="rest", qpos=numbers(rests))
+    _keyframes(root, twin, configurations)
     return xml.text(root, twin, twin.left_out), list(twin.left_out)
+
+
+def _keyframes(root: ET.Element, twin: Twin, configurations: Sequence[np.ndarray] | None) -> None:
+    """The joint values at rest, where they are not zero, and those of configurations."""
+    keys = {}
+    if any(joint.rest for joint in twin.joints):
+        keys["rest"] = [joint.rest for joint in twin.joints]
+    if configurations is not None:
+        values = twin.values(*configurations)
+        keys["pose"] = [values[joint.name] for joint in twin.joints]
+    if keys and not any(link.free for link in twin.links):
+        frames = ET.SubElement(root, "keyframe")
+        for name, values in keys.items():
+            ET.SubElement(frames, "key", name=name, qpos=numbers(values))
 
 
 def _tendon(tendons: ET.Element, tendon: Tendon) -> None:
@@ -102,8 +123,6 @@ def _body(parent: ET.Element, link: Link, water: bool) -> ET.Element:
         _geoms(body, shape, water)
     for name, place in link.sites.items():
         ET.SubElement(body, "site", name=name, pos=numbers(place), size="0.001")
-    if link.role:
-        _tip(body, link)
     return body
 
 
@@ -128,13 +147,21 @@ def _inertial(body: ET.Element, solid: Solid) -> None:
     ET.SubElement(body, "inertial", attributes)
 
 
-def _tip(body: ET.Element, link: Link) -> None:
-    """The tool frame, or a camera or a light along the axis of the arm."""
+def _ahead(tip: Link, parent: Link | None) -> float:
+    """The distance from a tip to beyond what is drawn of the link before it, whose capsule has a round end [m]."""
+    shapes = () if parent is None else parent.shapes
+    ends = [one.position[2] + 0.5 * one.size[1] + one.size[0] for one in shapes if one.kind == "capsule"]
+    return max([0.0, *(end - float(tip.position[2]) + _CLEAR for end in ends)])
+
+
+def _tip(body: ET.Element, link: Link, ahead: float) -> None:
+    """The tool frame, or a camera or a light along the axis of the arm, outside of its skin."""
+    place = f"0 0 {number(ahead)}"
     ET.SubElement(body, "site", name=f"{link.name}_frame", pos="0 0 0", size="0.002")
     if link.role == "camera":
-        ET.SubElement(body, "camera", name=f"{link.name}_camera", pos="0 0 0", quat=numbers(_LOOK_FORWARD), fovy="70")
+        ET.SubElement(body, "camera", name=f"{link.name}_camera", pos=place, quat=numbers(_LOOK_FORWARD), fovy="70")
     if link.role == "light":
-        ET.SubElement(body, "light", name=f"{link.name}_light", type="spot", pos="0 0 0", dir="0 0 1", cutoff="30")
+        ET.SubElement(body, "light", name=f"{link.name}_light", type="spot", pos=place, dir="0 0 1", cutoff="30")
 
 
 def _geoms(body: ET.Element, shape: Shape, water: bool) -> None:
@@ -147,8 +174,9 @@ def _geoms(body: ET.Element, shape: Shape, water: bool) -> None:
     }[shape.kind]()
     name = {"name": shape.name} if shape.name else {}
     attributes = {"type": shape.kind, "size": numbers(size), "pos": numbers(shape.position)}
-    ET.SubElement(body, "geom", name | attributes | _TOUCH, rgba=numbers(xml.COLORS[shape.color]))
-    if water:
+    touch = _OBJECT if shape.color == "object" else _TOUCH
+    ET.SubElement(body, "geom", name | attributes | touch, rgba=numbers(xml.COLORS[shape.color]))
+    if water and shape.color != "object":
         wet = _limb_in_water(shape) if shape.color == "skin" else _body_in_water(shape, attributes, size)
         ET.SubElement(body, "geom", wet, contype="0", conaffinity="0", group="4", fluidshape="ellipsoid")
 

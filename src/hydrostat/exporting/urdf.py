@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
+from hydrostat.errors import InputError
 from hydrostat.exporting import xml
 from hydrostat.exporting.description import Joint, Link, Shape, Twin
 from hydrostat.exporting.solids import Solid, together
@@ -24,10 +25,13 @@ _SPEED = 1e2  # rad/s or m/s, assumed
 def write_urdf(twin: Twin) -> tuple[str, list[str]]:
     """The robot in URDF, with notes on the properties that are left out."""
     xml.check(twin)
+    floating = [link for link in twin.links if link.free]
+    if floating and any(link.parent is None for link in twin.links if not link.free):
+        raise InputError("URDF holds one tree of links: objects stand in the world, beside a body that does not float")
     root = ET.Element("robot", name=twin.name)
     for name, color in xml.COLORS.items():
         ET.SubElement(ET.SubElement(root, "material", name=name), "color", rgba=numbers(color))
-    if not any(link.free for link in twin.links):
+    if not floating:
         ET.SubElement(root, "link", name="world")
     for link in twin.links:
         _link(root, link)

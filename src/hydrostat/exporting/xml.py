@@ -10,7 +10,7 @@ from hydrostat.errors import InputError, listed
 from hydrostat.exporting.description import Twin
 from hydrostat.exporting.solids import together
 
-COLORS = {"skin": (0.78, 0.45, 0.38, 1.0), "body": (0.36, 0.45, 0.55, 1.0)}
+COLORS = {"skin": (0.78, 0.45, 0.38, 1.0), "body": (0.36, 0.45, 0.55, 1.0), "object": (0.72, 0.70, 0.64, 1.0)}
 
 
 def number(value: float) -> str:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
     from hydrostat.results.authors_rows import authors_legs, authors_tracking
     from hydrostat.results.configurations import along_bends, along_configurations, replay_with_tendons, tendon_lines
-    from hydrostat.results.contacts import BallContact, ShapeContact, ball_contact, shape_contacts
+    from hydrostat.results.contacts import BallContact, ShapeContact, arm_gaps, ball_contact, shape_contacts
     from hydrostat.results.deliveries import Delivery, gaps_to_arms
     from hydrostat.results.digest import BALANCE, Digest
     from hydrostat.results.equilibria import load_path, mode_swing
@@ -66,6 +66,7 @@ __all__ = [
     "along_bends",
     "along_configurations",
     "analysis",
+    "arm_gaps",
     "authors_legs",
     "authors_tracking",
     "ball_contact",
@@ -141,6 +142,7 @@ _LATER = {
     "platform_motion": "platform_summary",
     "replay_scene": "replaying",
     "replay_with_tendons": "configurations",
+    "arm_gaps": "contacts",
     "ball_contact": "contacts",
     "shape_contacts": "contacts",
     "target_tracking": "tip_tracking",

@@ -1,15 +1,18 @@
-"""Contact of arms with the obstacles around them and with a free ball, as row functions of trajectories."""
+"""Contact of arms with the obstacles around them, with a free ball and with each other, as row functions."""
 
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from hydrostat.errors import InputError
 from hydrostat.lie import small
+from hydrostat.mechanics.robot import split
 from hydrostat.mechanics.state import nodes_of
-from hydrostat.results.rows import Row
+from hydrostat.results.rows import Centreline, Row
 from hydrostat.surroundings import Ball, Obstacles, Sphere, contact_with_shapes
+from hydrostat.surroundings.pairs import closest_points
 from hydrostat.system import System
 
 
@@ -73,3 +76,44 @@ def ball_contact(system: System, row: Row) -> BallContact:
         force=force,
         depth=jnp.max(touch.penetration),
     )
+
+
+_FINE = 6  # points of each segment, between which an arm counts as a straight cone
+
+
+def arm_gaps(system: System, row: Row) -> Float[Array, "a a"]:
+    """The least gap between the skins of each two arms as they are drawn, for `Trajectory.derived` [m]; negative where
+    they are in each other. Zero for an arm and itself.
+
+    The axes are taken finely, so that it is no measure of the contact's own capsules but of the arms.
+    """
+    arms = split(system.robot, Centreline(_FINE)(system, row))
+    gaps = [[jnp.zeros(())] * len(arms) for _ in arms]
+    for i, one in enumerate(arms):
+        for j in range(i):
+            other = arms[j]
+            gaps[i][j] = gaps[j][i] = _gap((one.pose.position, one.radius), (other.pose.position, other.radius))
+    return jnp.stack([jnp.stack(some) for some in gaps])
+
+
+def _gap(first, second) -> Float[Array, ""]:
+    """The least gap of two polygons of cones, each (points, radii).
+
+    Where axes are closest, and at the corners: of parallel cones the gap is least at an end.
+    """
+    (p, r), (q, w) = first, second
+
+    def of_piece(start, end, r_start, r_end):
+        def of_other(begin, stop, w_start, w_end):
+            def gap(first, second, s_most: float, t_most: float):
+                at = closest_points(jnp.stack([*first, *second]))
+                radii = r_start + s_most * at.s * (r_end - r_start) + w_start + t_most * at.t * (w_end - w_start)
+                return small.norm(at.separation) - radii
+
+            one, two = (start, end), (begin, stop)
+            corners = jnp.minimum(gap((start, start), two, 0.0, 1.0), gap(one, (begin, begin), 1.0, 0.0))
+            return jnp.minimum(gap(one, two, 1.0, 1.0), corners)
+
+        return jnp.min(jax.vmap(of_other)(q[:-1], q[1:], w[:-1], w[1:]))
+
+    return jnp.min(jax.vmap(of_piece)(p[:-1], p[1:], r[:-1], r[1:]))

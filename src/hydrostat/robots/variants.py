@@ -1,7 +1,7 @@
 """Robots made from others: the same arm with other wires, another taper, other strength, or one limb of many."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from hydrostat.robots.limbed import AnySpec, LimbedSpec
 from hydrostat.robots.spec import BaseSpec, RobotSpec
@@ -9,6 +9,7 @@ from hydrostat.robots.spec import BaseSpec, RobotSpec
 if TYPE_CHECKING:
     from hydrostat.mechanics import Robot
 
+_Spec = TypeVar("_Spec", RobotSpec, LimbedSpec)
 _TAPER = 0.8  # ratio of the tip's wire circle to the base's, in each segment of a cone that is made from a cylinder
 _BAYS = 10  # where soft wires are made from hard ones
 _MUSCLES, _OBLIQUE = 5, 2  # of a segment: four longitudinal ones and the radial ones; a pair of oblique ones
@@ -74,8 +75,10 @@ def _shaped(spec: RobotSpec, shape: str) -> RobotSpec:
     return replace(spec, tendons=tuple(tendons), segments=segments)
 
 
-def softer(spec: RobotSpec, percent: float) -> RobotSpec:
-    """An arm whose Young's modulus is lower by a percentage; negative: higher."""
+def softer(spec: _Spec, percent: float) -> _Spec:
+    """A robot whose arms have a Young's modulus that is lower by a percentage; negative: higher."""
+    if isinstance(spec, LimbedSpec):
+        return replace(spec, limbs=tuple(replace(limb, arm=softer(limb.arm, percent)) for limb in spec.limbs))
     modulus = spec.material.youngs_modulus * (1.0 - 0.01 * percent)
     return replace(spec, material=replace(spec.material, youngs_modulus=modulus))
 

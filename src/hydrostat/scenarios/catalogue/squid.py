@@ -68,9 +68,11 @@ SQUID_SCENARIOS = (
         function="hydrostat.scenarios.squid_reach:reach",
         check_settings=check_press,
         keys=(
+            Key("scenes", 0, "", "drawn scenes: places and sizes of bar, obstacles and wall; 0: the standard one",
+                least=0, most=100),
             Key("press_n", 0.1, "N", "force that the palpation arm presses with", above=0.0, most=10.0),
             Key("pretension_n", 0.5, "N", "of each of its tendons, to be let go", least=0.1, most=2.0),
-            Key("grip_n", 4.5, "N", "tension of the tendon that wraps the grasper", least=0.1, most=15.0),
+            Key("wrap_deg", 120.0, "deg", "angle of the bar that the grasper is to wrap", least=30.0, most=200.0),
             Key("softer_percent", 5.0, "%", "how much softer the limbs are than the controller knows; negative: "
                 "stiffer", least=-50.0, most=50.0),
             Key("friction", 0.6, "", "coefficient of friction (assumed)", least=0.0, most=10.0),
