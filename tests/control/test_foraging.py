@@ -137,7 +137,8 @@ def test_the_body_sinks_when_the_prey_is_under_it_or_its_patience_is_over(contro
         ((0.05, 0.0), DWELLS, 0.0, False),
         ((0.05, 0.0), 0.0, PATIENCE, True),
     ):
-        memory = after_bringing(controller, observed(prey), last, waited=jnp.asarray(waited), under=jnp.asarray(under))[1]
+        times = {"waited": jnp.asarray(waited), "under": jnp.asarray(under)}
+        memory = after_bringing(controller, observed(prey), last, **times)[1]
         assert (float(memory.course.step) * DT > TIMES[6]) == sinks
         assert float(memory.cover.waited) == pytest.approx(waited + (0.0 if sinks else DT))
 

@@ -153,7 +153,7 @@ class ForageController(Controller):
         self, observation: Observation, memory: ForageMemory, course: ServoMemory, covering: CoverMemory
     ) -> tuple[ServoMemory, CoverMemory]:
         """The memories of the course and of what brings the prey under the mouth, with the clock of the course."""
-        period, prey = observation.period, observation.objects[self.prey]
+        period = observation.period
         before, clock = memory.course.step * period, course.step * period
         # The body stays up until the prey rests under it; what keeps the prey from its place then pulls no harder.
         due = (before < TIMES[6]) & (clock >= TIMES[6])
