@@ -160,7 +160,7 @@ class ForageController(Controller):
         waits = due & (covering.under < DWELLS) & (covering.waited < PATIENCE)
         # Where it has come down beside its prey, it rises, and the arm goes its way to the mouth back and once more.
         rises = (clock >= TIMES[-1]) & (covering.missed > MISSES)
-        returns = jnp.where(rises, 1.0, jnp.where(before <= TIMES[4], 0.0, covering.returns))
+        returns = jnp.where(rises, 1.0, jnp.where(before < TIMES[4] + 0.5 * period, 0.0, covering.returns))
         step = jnp.where(waits, memory.course.step, course.step)
         back = jnp.where(rises, TIMES[6] / period, memory.course.step - 1.0)
         missing = jnp.where(covering.lain > 0.0, memory.course.missing, course.missing)
