@@ -65,8 +65,6 @@ class CoverMemory(NamedTuple):
     """Time for which the prey has been under the mouth [s]."""
     missed: Float[Array, ""]
     """Time for which the mouth has been off the prey [s]."""
-    returns: Float[Array, ""]
-    """1 while the arm goes the way to the mouth back, to bring the prey anew, else 0."""
     place: Float[Array, " 2"]
     """Where the prey was last seen, from the body's axis, along the arm and to its side [m]."""
 
@@ -74,7 +72,7 @@ class CoverMemory(NamedTuple):
     def fresh(arms: int) -> "CoverMemory":
         """The memory at the start, of a body with some arms."""
         zero = jnp.zeros(())
-        return CoverMemory(jnp.zeros(arms), jnp.zeros(2), zero, zero, zero, zero, zero, zero, jnp.zeros(2))
+        return CoverMemory(jnp.zeros(arms), jnp.zeros(2), zero, zero, zero, zero, zero, jnp.zeros(2))
 
     @property
     def eased(self) -> Float[Array, ""]:
@@ -127,13 +125,11 @@ class Cover(eqx.Module):
         along = jnp.cos(yaw) * own[0] + jnp.sin(yaw) * own[1]
         beside = side * (jnp.cos(yaw) * own[1] - jnp.sin(yaw) * own[0])
         place, lies = jnp.stack([along, beside]), memory.lain > 0.0
-        steers = (clock > TIMES[5] - _BEFORE) & ~lies & (memory.returns == 0.0)
+        steers = (clock > TIMES[5] - _BEFORE) & ~lies
         rate = jnp.where(steers, _STEERS * observation.period, 0.0)
         # Prey that the body lies on is kept where it is, not moved on: errors would sum up until the arm bursts out.
         kept = jnp.where(lies, _KEEPS, 0.0) * (memory.place - place)
-        # What was steered is taken back on the way back.
-        fades = jnp.where(memory.returns > 0.0, _STEERS * observation.period, 0.0)
-        shift = memory.shift + rate * (self.goal - place) + kept - fades * memory.shift
+        shift = memory.shift + rate * (self.goal - place) + kept
         size = jnp.maximum(jnp.hypot(shift[0], shift[1]), 1e-12)
         return memory._replace(shift=shift * jnp.minimum(1.0, self.farthest / size), place=place)
 

@@ -158,18 +158,15 @@ class ForageController(Controller):
         # The body stays up until the prey rests under it; what keeps the prey from its place then pulls no harder.
         due = (before < TIMES[6]) & (clock >= TIMES[6])
         waits = due & (covering.under < DWELLS) & (covering.waited < PATIENCE)
-        # Where it has come down beside its prey, it rises, and the arm goes its way to the mouth back and once more.
+        # Where it has come down beside its prey, it rises, and the prey is brought under it anew.
         rises = (clock >= TIMES[-1]) & (covering.missed > MISSES)
-        returns = jnp.where(rises, 1.0, jnp.where(before < TIMES[4] + 0.5 * period, 0.0, covering.returns))
         step = jnp.where(waits, memory.course.step, course.step)
-        back = jnp.where(rises, TIMES[6] / period, memory.course.step - 1.0)
         missing = jnp.where(covering.lain > 0.0, memory.course.missing, course.missing)
         covering = covering._replace(
             waited=jnp.where(rises, 0.0, covering.waited + jnp.where(waits, period, 0.0)),
             missed=jnp.where(rises, 0.0, covering.missed),
-            returns=returns,
         )
-        return course._replace(step=jnp.where(returns > 0.0, back, step), missing=missing), covering
+        return course._replace(step=jnp.where(rises, TIMES[5] / period, step), missing=missing), covering
 
     def _rising(self, observation: Observation, crawl: CrawlMemory) -> Float[Array, "a n m"]:
         """The activations of arms that rise out of the way of prey before them, and have no part in the stroke.
