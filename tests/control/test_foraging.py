@@ -10,7 +10,7 @@ from hydrostat.control.anatomy import BodyPlan
 from hydrostat.control.feedback import Course, KnownArm, make_servo, tabulated
 from hydrostat.control.gaits import STROKES, CrawlController, pull_and_push
 from hydrostat.control.gaits.alternate import groups_of
-from hydrostat.control.gaits.cover import PATIENCE, cover
+from hydrostat.control.gaits.cover import DWELLS, MISSES, PATIENCE, cover
 from hydrostat.control.gaits.forage import ForageController, TakingRange
 from hydrostat.control.gaits.prey_course import TIMES
 from hydrostat.lie import SE3
@@ -22,6 +22,7 @@ from hydrostat.system import System
 
 SEGMENTS, DT = 6, 5e-3
 YAWS = np.deg2rad(45.0 * np.arange(8))
+REACH = jnp.array([0.29, 0.09])
 RANGE = TakingRange(jnp.array([0.12, 0.18]), jnp.array([0.01, 0.05]))
 
 
@@ -42,7 +43,7 @@ def controller():
         stroke, by_turns, jnp.zeros((2, 2)), yaws, groups_of(yaws), jnp.ones(8), jnp.zeros(()), True
     )
     onto = cover(system, BodyPlan.of(system), Ball(0.01, 0.005), servo)
-    return ForageController(crawl, servo, RANGE, jnp.ones(SEGMENTS), onto)
+    return ForageController(crawl, servo, RANGE, jnp.ones(SEGMENTS), onto, REACH)
 
 
 def observed(prey, turned=0.0, q=None):
@@ -130,10 +131,62 @@ def after_bringing(controller, seen, clock, **memory):
 
 def test_the_body_sinks_when_the_prey_is_under_it_or_its_patience_is_over(controller):
     last = TIMES[6] - 0.5 * DT
-    for prey, waited, sinks in (((0.0, 0.01), 0.0, True), ((0.05, 0.0), 0.0, False), ((0.05, 0.0), PATIENCE, True)):
-        memory = after_bringing(controller, observed(prey), last, waited=jnp.asarray(waited))[1]
+    for prey, under, waited, sinks in (
+        ((0.0, 0.01), DWELLS, 0.0, True),
+        ((0.0, 0.01), 0.0, 0.0, False),  # it swings past
+        ((0.05, 0.0), DWELLS, 0.0, False),
+        ((0.05, 0.0), 0.0, PATIENCE, True),
+    ):
+        times = {"waited": jnp.asarray(waited), "under": jnp.asarray(under)}
+        memory = after_bringing(controller, observed(prey), last, **times)[1]
         assert (float(memory.course.step) * DT > TIMES[6]) == sinks
         assert float(memory.cover.waited) == pytest.approx(waited + (0.0 if sinks else DT))
+
+
+def test_the_body_rises_again_where_it_has_come_down_beside_the_prey(controller):
+    R, last = float(controller.cover.touch), TIMES[-1] + DT
+    for place, missed, rises in (
+        ((0.0, 0.0, -R), MISSES, False),  # at the mouth
+        ((R, 0.0, 0.0), MISSES, True),  # at the side of the body
+        ((0.0, 0.0, -R - 2e-3), MISSES, True),  # beyond a gap
+        ((R, 0.0, 0.0), 0.0, False),
+    ):
+        seen = observed((0.0, 0.0))
+        seen = seen._replace(objects=(seen.pose.position + jnp.array(place))[None], taken=jnp.ones((8, SEGMENTS)))
+        memory = after_bringing(controller, seen, last, missed=jnp.asarray(missed), sunk=controller.cover.sink)[1]
+        assert (float(memory.course.step) * DT == pytest.approx(TIMES[5])) == rises
+        after = controller(0.0, seen, memory)[1]
+        assert (float(after.cover.sunk) < float(memory.cover.sunk)) == rises
+
+
+@pytest.mark.parametrize(("held", "time", "anew"), [(0.0, 2.1, True), (0.0, 1.9, False), (1.0, 2.1, False)])
+def test_it_goes_for_its_prey_anew_when_the_arm_has_nothing(controller, held, time, anew):
+    """The prey is at the arm's other side by now: that is where it sweeps then."""
+    seen = observed(place(0, 0.15, -0.03))._replace(taken=jnp.full((8, SEGMENTS), held))
+    memory = controller.init(seen)._replace(there=jnp.asarray(True), side=jnp.asarray(1.0), empty=jnp.asarray(time))
+    memory = memory._replace(course=memory.course._replace(step=jnp.asarray(TIMES[2] / DT)))
+    after = controller(jnp.asarray(5.0), seen, memory)[1]
+    assert bool(after.there)
+    assert float(after.side) == (-1.0 if anew else 1.0)
+    assert (float(after.course.step) * DT < 0.1) == anew
+
+
+@pytest.mark.parametrize(("left", "side"), [(-0.01, 1.0), (-0.06, -1.0)])
+def test_it_keeps_the_side_for_which_it_comes_while_the_body_yaws(controller, left, side):
+    memory = controller.init(observed(place(0, 0.25, 0.03)))
+    assert float(memory.side) == 1.0
+    assert float(controller(0.0, observed(place(0, 0.25, left)), memory)[1].side) == side
+
+
+def test_arms_before_the_prey_rise_out_of_its_way(controller):
+    crawl = controller.init(observed((0.3, 0.0))).crawl._replace(share=jnp.zeros(8).at[4].set(1.0))
+    near, far = (np.asarray(controller._rising(observed(place(0, away, 0.02)), crawl)) for away in (0.22, 0.3))
+    rises = np.abs(near).max((1, 2))
+    assert rises[0] > 0.5 * rises.max() > 0.0
+    np.testing.assert_array_equal(rises[[2, 3, 4, 5, 6]], 0.0)
+    np.testing.assert_array_equal(far, 0.0)
+    pushing = np.asarray(controller._rising(observed(place(4, 0.2, 0.0)), crawl))
+    np.testing.assert_array_equal(pushing[4], 0.0)
 
 
 def test_arms_push_a_low_base_up_and_pull_a_high_one_down(controller):
@@ -178,7 +231,8 @@ def test_the_body_sinks_onto_its_prey_and_gives_way_where_it_presses(controller)
     assert far - 2e-3 == pytest.approx(DT * 0.02)
     assert near - 2e-3 == pytest.approx(DT * 2.0 * 1.3e-3)
     assert deep - 2e-3 == pytest.approx(-DT * 2.0 * 1.7e-3)
-    assert float(lowered(controller, 0.05, clock=TIMES[6] - 0.1, sunk=begun).sunk) == 2e-3
+    before = float(lowered(controller, 0.05, clock=TIMES[6] - 0.1, sunk=begun).sunk)
+    assert before - 2e-3 == pytest.approx(-DT * 0.02)  # it rises again
     assert float(lowered(controller, 0.05, sunk=controller.cover.sink).sunk) == float(controller.cover.sink)
 
 

@@ -157,10 +157,18 @@ def test_a_slower_crawl_rests_longer():
     assert float(Crawl(speed=1.0).stroke(SYSTEM).rest_s) == 0.0
 
 
+def test_arms_that_the_body_drifts_towards_let_go_and_stay_so():
+    standing = Stand().attach(SYSTEM, DT)
+    memory = standing.init(observed(0.0, 0.0))
+    for drift, gone in ((0.01, []), (0.02, [0, 1, 7]), (0.0, [0, 1, 7])):
+        control, memory = standing(0.0, observed(drift * 1.2, 0.0), memory)
+        assert np.flatnonzero(~np.asarray(control.grip).any(1)).tolist() == gone
+
+
 def test_failed_suckers_do_not_hold():
-    control, _ = Stand(failed_suckers=(3,)).attach(SYSTEM, DT)(0.0, None, ())
+    control = Stand(failed_suckers=(3,)).attach(SYSTEM, DT).still
     np.testing.assert_array_equal(np.asarray(control.grip).any(1), np.arange(8) != 2)
-    control, _ = Stand(suckers=False).attach(SYSTEM, DT)(0.0, None, ())
+    control = Stand(suckers=False).attach(SYSTEM, DT).still
     assert not np.asarray(control.grip).any()
     with pytest.raises(InputError, match="`failed_suckers` must name some of the arms 1 to 8"):
         Stand(failed_suckers=(9,)).attach(SYSTEM, DT)

@@ -25,12 +25,17 @@ from hydrostat.system import System
 
 PATIENCE = 6.0
 """Time for which the body waits for the prey to come under it, at most [s]."""
+DWELLS = 0.3
+"""Time for which the prey must be under the raised body before that sinks [s]: prey that swings past is not there."""
+MISSES = 2.0
+"""Time for which the mouth must be off the prey, once the body has sunk, before it rises again [s]."""
 _GAINS = (4.0, 8.0)  # activation per height that is missing [1/m], and per its integral [1/(m s)]
 _MISSING = (-0.01, 0.05)  # m s: bounds of that integral
 _LEVELS = (-0.1, 0.6)  # bounds of the activation, downwards and upwards
 _LIFTS = (0.0, 0.2, 0.45)  # of the arm: it bends down between the first two, up between the last two
 _CLEARS = (0.2, 0.3)  # activation of arms that rise out of the way, and the part of them that bends
 _PRESS = 3e-4  # m: depth of the body's skin at the prey, at which it sinks no farther
+_AT = 1e-3  # m: gap up to which the mouth is at the prey
 _SLIPS = 3e-3  # m: gap from which on prey has slipped out
 _FARTHER = 0.014  # m by which it may sink farther than level prey would let it, with arms of 0.24 m
 _SINKS = (2.0, 0.02)  # 1/s: rate at which a gap is closed; m/s: largest speed
@@ -56,13 +61,18 @@ class CoverMemory(NamedTuple):
     """How far the body has been lowered on the prey [m]."""
     lain: Float[Array, ""]
     """Time for which it has lain on the prey [s], as far as the arm takes note of it."""
+    under: Float[Array, ""]
+    """Time for which the prey has been under the mouth [s]."""
+    missed: Float[Array, ""]
+    """Time for which the mouth has been off the prey [s]."""
     place: Float[Array, " 2"]
     """Where the prey was last seen, from the body's axis, along the arm and to its side [m]."""
 
     @staticmethod
     def fresh(arms: int) -> "CoverMemory":
         """The memory at the start, of a body with some arms."""
-        return CoverMemory(jnp.zeros(arms), jnp.zeros(2), jnp.zeros(()), jnp.zeros(()), jnp.zeros(()), jnp.zeros(2))
+        zero = jnp.zeros(())
+        return CoverMemory(jnp.zeros(arms), jnp.zeros(2), zero, zero, zero, zero, zero, jnp.zeros(2))
 
     @property
     def eased(self) -> Float[Array, ""]:
@@ -96,6 +106,8 @@ class Cover(eqx.Module):
     """Mass of the prey [kg]."""
     near: Float[Array, ""]
     """Distance of the prey from the body's axis below which it is under the mouth [m]."""
+    mouth: Float[Array, ""]
+    """Sine of the angle from the vertical within which the underside of the body is its mouth."""
     goal: Float[Array, " 2"]
     """Where the prey is brought, from the body's axis, along the arm and to its side [m]."""
     change: Float[Array, "n k 2"]
@@ -135,6 +147,12 @@ class Cover(eqx.Module):
         own = _own(observation.pose, prey)
         return jnp.hypot(own[0], own[1]) < self.near
 
+    def at_mouth(self, observation: Observation, prey: Float[Array, " 3"]) -> Bool[Array, ""]:
+        """Whether the mouth is at the prey."""
+        own = _own(observation.pose, prey)
+        within = jnp.hypot(own[0], own[1]) <= self.mouth * small.norm(own)
+        return within & (own[2] < 0.0) & (self.gap(observation, prey) <= _AT)
+
     def gap(self, observation: Observation, prey: Float[Array, " 3"]) -> Float[Array, ""]:
         """The gap between the body's skin and the prey [m]; negative where it presses."""
         return small.norm(prey - observation.pose.position) - self.touch
@@ -143,11 +161,13 @@ class Cover(eqx.Module):
         """The body sinks until its skin is at the prey, and rises where it presses too much."""
         h, gap = observation.period, self.gap(observation, prey)
         speed = jnp.clip(_SINKS[0] * (gap + _PRESS), -_SINKS[1], _SINKS[1])
-        sunk = jnp.clip(memory.sunk + jnp.where(clock > TIMES[6], h * speed, 0.0), 0.0, self.sink)
+        sunk = jnp.clip(memory.sunk + h * jnp.where(clock > TIMES[6], speed, -_SINKS[1]), 0.0, self.sink)
         # A small gap is closed by sinking; the arm works again when the prey has slipped farther.
         on = jnp.where((clock > TIMES[6]) & (gap <= 0.0), h, jnp.where(gap > _SLIPS, -h, 0.0))
         lain = jnp.clip(memory.lain + on, 0.0, _EASES)
-        return memory._replace(sunk=sunk, lain=lain)
+        under = jnp.where(self.beneath(observation, prey), memory.under + h, 0.0)
+        missed = jnp.where(self.at_mouth(observation, prey), 0.0, memory.missed + h)
+        return memory._replace(sunk=sunk, lain=lain, under=under, missed=missed)
 
     def raised(
         self, observation: Observation, memory: CoverMemory, clock, prey: Float[Array, " 3"]
@@ -188,6 +208,7 @@ def cover(system: System, plan: BodyPlan, ball: Ball, fetch: Servo) -> Cover:
         clear=anatomy.muscles(jnp.stack([zero, zero, aside, zero], -1), 0.5 * aside),
         mass=ball.mass,
         near=_WITHIN * (robot.body.radius + ball.radius),
+        mouth=jnp.hypot(bases[0, 0], bases[0, 1]) / small.norm(bases[0]),
         goal=scale * jnp.asarray(BENEATH),
         change=_change(fetch),
         farthest=_FARTHEST * scale,

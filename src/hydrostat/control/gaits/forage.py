@@ -18,7 +18,7 @@ from hydrostat.control.base import Controller, Recipe
 from hydrostat.control.feedback import Servo, ServoMemory
 from hydrostat.control.gaits.alternate import groups_of, pull_and_push
 from hydrostat.control.gaits.base import STROKES, Stroke, heading_of, mirrored, within_half_turn
-from hydrostat.control.gaits.cover import PATIENCE, Cover, CoverMemory, cover
+from hydrostat.control.gaits.cover import DWELLS, MISSES, PATIENCE, Cover, CoverMemory, cover
 from hydrostat.control.gaits.crawl import CrawlController, CrawlMemory
 from hydrostat.control.gaits.prey_course import TAKES_AT, TIMES, fetching
 from hydrostat.errors import InputError
@@ -30,6 +30,11 @@ _SPREAD = 0.11  # of the arm: how far from where it takes its prey that may lie,
 _ASIDE = 0.045  # m between the arm's middle and the prey, at most, of an arm of 0.24 m
 _HOLDING = (0.45, 0.8)  # of the arms that hold the ground meanwhile
 _FREE = 2  # arms on the side from which the prey comes, that rise out of its way
+_RISES_AT = (0.02, 0.08)  # m: how far beyond the tip of an arm of 0.24 m, and beside it, prey makes that rise
+_RISES = 0.2  # of the activation of an arm that rises higher, beside the body
+_RISES_OVER = 0.15  # of its distance then, over which the arm comes to be up
+_CLEARLY = 0.25  # rad by which another arm, or the other side, must suit better: the body yaws at each stroke
+_EMPTY = 2.0  # s for which an arm that has swept holds nothing, until it is looked anew where the prey is
 
 
 class TakingRange(NamedTuple):
@@ -61,6 +66,8 @@ class ForageMemory(NamedTuple):
     """Whether the arm can take the prey."""
     cover: CoverMemory
     """How the prey comes under the mouth."""
+    empty: Float[Array, ""]
+    """Time for which the arm that takes the prey has had nothing, though it has swept [s]."""
 
 
 class ForageController(Controller):
@@ -76,6 +83,9 @@ class ForageController(Controller):
     fetches."""
     cover: Cover
     """How body and prey come together."""
+    reach: Float[Array, " 2"]
+    """Distance of the prey from the middle of the body, and from the axis of an arm, below which that rises out of its
+    way [m]."""
     prey: int = eqx.field(static=True, default=0)
     """Index of the prey among the free objects."""
 
@@ -84,15 +94,18 @@ class ForageController(Controller):
         arm, side, _ = self._choice(observation)
         here = observation.pose.position[:2]
         crawl, fetch = self.crawl.init(observation), self.fetch.init(self._of_arm(observation, arm, side))
-        return ForageMemory(crawl, fetch, arm, side, here, jnp.asarray(False), CoverMemory.fresh(len(self.crawl.yaws)))
+        fresh, zero = CoverMemory.fresh(len(self.crawl.yaws)), jnp.zeros(())
+        return ForageMemory(crawl, fetch, arm, side, here, jnp.asarray(False), fresh, zero)
 
     def __call__(self, time, observation: Observation, memory: ForageMemory):
         """The control of the crawl or of the fetch, and the new memory."""
+        memory = self._looked_anew(observation, memory)
         # Between strokes it checks whether an arm can take the prey.
         due = time - memory.crawl.began >= self.crawl.stroke.duration - 0.5 * observation.period
         arm, side, fits = self._choice(observation)
         there = memory.there | (due & fits)
-        arm, side = (jnp.where(memory.there, *y) for y in ((memory.arm, arm), (memory.side, side)))
+        stays = memory.there | (~fits & self._still_suits(observation, memory, arm, side))
+        arm, side = (jnp.where(stays, *y) for y in ((memory.arm, arm), (memory.side, side)))
         path = jnp.stack([memory.start, self._goal(observation, arm, side)])
         crawl = eqx.tree_at(lambda crawl: crawl.path, self.crawl, path)
         crawling, crawled = crawl(time, observation, memory.crawl)
@@ -108,14 +121,7 @@ class ForageController(Controller):
         assert fetched.take is not None
         assert crawling.grip is not None
         course = jax.tree.map(lambda new, old: jnp.where(there, new, old), course, memory.course)
-        # The body stays up until the prey is under it; what keeps the prey from its place then pulls no harder.
-        due = (clock < TIMES[6]) & (course.step * observation.period >= TIMES[6])
-        waits = due & ~self.cover.beneath(observation, prey) & (covering.waited < PATIENCE)
-        covering = covering._replace(waited=covering.waited + jnp.where(waits, observation.period, 0.0))
-        course = course._replace(
-            step=jnp.where(waits, memory.course.step, course.step),
-            missing=jnp.where(covering.lain > 0.0, memory.course.missing, course.missing),
-        )
+        course, covering = self._timed(observation, memory, course, covering)
         activation = jnp.where(side > 0.0, fetched.activation, mirrored(fetched.activation))
         arms = jnp.arange(len(self.crawl.yaws))
         one = (arms == arm)[:, None]
@@ -126,11 +132,53 @@ class ForageController(Controller):
         others = jnp.where(aside[:, None, None], (1.0 - covering.eased) * self.cover.clear, raising)
         activation = jnp.where(one[..., None], covering.held_back * activation, others)
         control = Control(
-            activation=jnp.where(there, activation, crawling.activation),
+            activation=jnp.where(there, activation, crawling.activation + self._rising(observation, crawled)),
             grip=jnp.where(there, holding, crawling.grip),
             take=jnp.where(one & there, fetched.take, 0.0),
         )
-        return control, ForageMemory(crawled, course, arm, side, memory.start, there, covering)
+        return control, ForageMemory(crawled, course, arm, side, memory.start, there, covering, memory.empty)
+
+    def _looked_anew(self, observation: Observation, memory: ForageMemory) -> ForageMemory:
+        """The memory, or a new one once the arm has had nothing for some time though it has swept: it goes for its
+        prey anew, from where it is, with the arm that suits it then."""
+        swept = memory.there & (memory.course.step * observation.period >= TIMES[2])
+        held = jnp.max(observation.taken[memory.arm]) > 0.5
+        lost = swept & ~held & ~self.cover.at_mouth(observation, observation.objects[self.prey])
+        empty = jnp.where(lost, memory.empty + observation.period, 0.0)
+        anew = empty > _EMPTY
+        kept = memory._replace(empty=empty)
+        return jax.tree.map(lambda new, old: jnp.where(anew, new, old), self.init(observation), kept)
+
+    def _timed(
+        self, observation: Observation, memory: ForageMemory, course: ServoMemory, covering: CoverMemory
+    ) -> tuple[ServoMemory, CoverMemory]:
+        """The memories of the course and of what brings the prey under the mouth, with the clock of the course."""
+        period = observation.period
+        before, clock = memory.course.step * period, course.step * period
+        # The body stays up until the prey rests under it; what keeps the prey from its place then pulls no harder.
+        due = (before < TIMES[6]) & (clock >= TIMES[6])
+        waits = due & (covering.under < DWELLS) & (covering.waited < PATIENCE)
+        # Where it has come down beside its prey, it rises, and the prey is brought under it anew.
+        rises = (clock >= TIMES[-1]) & (covering.missed > MISSES)
+        step = jnp.where(waits, memory.course.step, course.step)
+        missing = jnp.where(covering.lain > 0.0, memory.course.missing, course.missing)
+        covering = covering._replace(
+            waited=jnp.where(rises, 0.0, covering.waited + jnp.where(waits, period, 0.0)),
+            missed=jnp.where(rises, 0.0, covering.missed),
+        )
+        return course._replace(step=jnp.where(rises, TIMES[5] / period, step), missing=missing), covering
+
+    def _rising(self, observation: Observation, crawl: CrawlMemory) -> Float[Array, "a n m"]:
+        """The activations of arms that rise out of the way of prey before them, and have no part in the stroke.
+
+        The body yaws at each stroke: an arm on the ground would knock prey away, and prey rolls far.
+        """
+        far, angle = self._bearings(observation)
+        (reach, clear), off = self.reach, within_half_turn(angle)
+        lateral = jnp.where(jnp.cos(off) > 0.0, far * jnp.abs(jnp.sin(off)), far) / clear
+        level = jnp.clip((reach - far) / (_RISES_OVER * reach), 0.0, 1.0) * jnp.clip(2.0 - 2.0 * lateral, 0.0, 1.0)
+        works = jnp.where(crawl.alternating, crawl.by_turns, crawl.share) != 0.0
+        return jnp.where(works, 0.0, _RISES * level)[:, None, None] * self.cover.clear
 
     def _of_arm(self, observation: Observation, arm, side) -> Observation:
         """The observation of one arm, mirrored where it sweeps to its right."""
@@ -141,9 +189,7 @@ class ForageController(Controller):
 
     def _choice(self, observation: Observation) -> tuple[Int[Array, ""], Float[Array, ""], Bool[Array, ""]]:
         """The arm that the prey lies beside best, on which side, and whether it can take it."""
-        gap = observation.objects[self.prey, :2] - observation.pose.position[:2]
-        angle = jnp.arctan2(gap[1], gap[0]) - heading_of(observation.pose) - self.crawl.yaws
-        far = jnp.sqrt(jnp.sum(gap**2))
+        far, angle = self._bearings(observation)
         along, left = far * jnp.cos(angle), far * jnp.sin(angle)
         beside = jnp.abs(left)
         (near, most), (least, widest) = self.range
@@ -152,7 +198,22 @@ class ForageController(Controller):
         # The one whose best place for it has the direction in which it lies.
         off = jnp.abs(jnp.abs(within_half_turn(angle)) - jnp.arctan2(best[1], best[0]))
         arm = jnp.argmin(jnp.where(fits, off, off + jnp.pi))
-        return arm, jnp.where(left[arm] >= 0.0, 1.0, -1.0), jnp.any(fits)
+        return arm, _side(left[arm]), jnp.any(fits)
+
+    def _bearings(self, observation: Observation) -> tuple[Float[Array, ""], Float[Array, " a"]]:
+        """The distance of the prey on the ground [m], and its azimuth from each arm's [rad]."""
+        gap = observation.objects[self.prey, :2] - observation.pose.position[:2]
+        angle = jnp.arctan2(gap[1], gap[0]) - heading_of(observation.pose) - self.crawl.yaws
+        return jnp.sqrt(jnp.sum(gap**2)), angle
+
+    def _still_suits(self, observation: Observation, memory: ForageMemory, arm, side) -> Bool[Array, ""]:
+        """Whether the arm and the side for which it came so far suit the prey hardly less than others."""
+        angle, (along, beside) = self._bearings(observation)[1], self.range.best
+
+        def off(arm, side):
+            return jnp.abs(within_half_turn(angle[arm] - side * jnp.arctan2(beside, along)))
+
+        return off(memory.arm, memory.side) < off(arm, side) + _CLEARLY
 
     def _goal(self, observation: Observation, arm, side) -> Float[Array, " 2"]:
         """The position of the body at which its prey would be at the best place beside an arm."""
@@ -161,6 +222,11 @@ class ForageController(Controller):
         return observation.objects[self.prey, :2] - jnp.hypot(along, beside) * jnp.stack(
             [jnp.cos(angle), jnp.sin(angle)]
         )
+
+
+def _side(left):
+    """1 for what is not negative, else -1."""
+    return jnp.where(left >= 0.0, 1.0, -1.0)
 
 
 class Forage(Recipe):
@@ -205,4 +271,6 @@ class Forage(Recipe):
         beside = ball.radius + plan.scale * np.array([0.0, _ASIDE])
         hold, fetch = plan.anatomy.within(*_HOLDING), fetching(system, plan, dt, ball.radius)
         onto = cover(system, plan, ball, fetch)
-        return ForageController(crawl, fetch, TakingRange(along, beside), hold, onto, self.prey)
+        beyond, aside = _RISES_AT
+        reach = jnp.stack([plan.ring + plan.arm_length + beyond * plan.scale, aside * plan.scale]) + ball.radius
+        return ForageController(crawl, fetch, TakingRange(along, beside), hold, onto, reach, self.prey)
