@@ -1,6 +1,6 @@
 """The controller of limbs with tendons on one body: they follow courses, press with a set force, and point at targets.
 
-Each limb has a pilot of its own, which knows of the others only where it looks: at what another limb's tip points at.
+Each limb has a pilot of its own, which knows of the others only the point at which another limb's tip points.
 """
 
 from typing import NamedTuple
@@ -79,7 +79,7 @@ class LimbPilot(eqx.Module):
     def advance(self, time, dt, q, v, aim: Float[Array, " 3"], memory: PilotMemory) -> PilotMemory:
         """The tensions of the step that begins now, and what is remembered for the next one.
 
-        **Arguments:** `dt`: how long it lasts [s]; `aim`: the point to look at [m].
+        **Arguments:** `dt`: how long it lasts [s]; `aim`: the point for the tip to point at [m].
         """
         force = self.press.measured(q, v)
         elongation = memory.elongation + dt * self.press.elongation_rate(time, force)
@@ -93,9 +93,9 @@ class LimbPilots(Controller):
 
     limbs: tuple[LimbPilot, ...]
     targets: Float[Array, "a 3"]
-    """The point that each limb looks at [m]."""
+    """The point that each limb points at [m]."""
     follows: tuple[int | None, ...] = eqx.field(static=True)
-    """For each limb, the number of the one that points at what it looks at; None where that is its target."""
+    """For each limb, the number of the one whose aim it shares; None where it has a target of its own."""
 
     def init(self, observation: Observation) -> tuple[PilotMemory, ...]:
         """The memories of all pilots."""

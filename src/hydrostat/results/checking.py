@@ -15,7 +15,7 @@ from hydrostat.results.columns import Column
 TRAJECTORY = "trajectory.zarr"
 COMMITTED = "committed.json"
 SYNCED = "synced.json"
-"""As `COMMITTED`, of rows that have been carried to the medium: what a power cut leaves."""
+"""The file that is as `COMMITTED`, of the rows that have been carried to the medium: what a power cut leaves."""
 _METADATA = "zarr.json"
 _LARGEST_JSON = 64 * 2**20
 _MOST_ROWS = 10**9

@@ -127,7 +127,7 @@ def create_trajectory(
         values = np.asarray(coordinate.values)
         chunk = _SEPARATOR.join(["c", *("0" for _ in values.shape)])
         (path / coordinate.dim / chunk).write_bytes(_encoded(values))
-    # Of all arrays in one place, which is where `xarray.open_zarr` looks first; no array changes its shape.
+    # Of all arrays in one place, which `xarray.open_zarr` reads first; no array changes its shape.
     consolidated = {"kind": "inline", "must_understand": False, "metadata": dict(sorted(described.items()))}
     group = {"attributes": dict(attributes), "zarr_format": 3, "consolidated_metadata": consolidated}
     _write_json(path / _METADATA, {**group, "node_type": "group"})

@@ -52,7 +52,7 @@ def scenes(count: int, seed: int) -> list[ReachScene]:
 
 def _scene(numbers: np.ndarray) -> ReachScene:
     """The scene of some numbers, in the order of the ranges."""
-    x, z, radius, yaw, look, *touch = numbers
+    x, z, radius, yaw, view, *touch = numbers
     middle, along = np.array([x, _BAR_Y, z]), np.array([-np.sin(np.deg2rad(yaw)), np.cos(np.deg2rad(yaw)), 0.0])
     before, beyond, beside = middle + np.array(_FROM_BAR)
     across, up = np.array([0.0, _BAR_HALF, 0.0]), np.array([0.0, 0.0, 0.25])
@@ -61,4 +61,4 @@ def _scene(numbers: np.ndarray) -> ReachScene:
     bar = Capsule(a=middle - _BAR_HALF * along, b=middle + _BAR_HALF * along, radius=radius)
     place = np.array([touch[0] + _TIP_RADIUS + WALL_GAP + _WALL[0], *touch[1:]])
     wall = Box(pose=hs.SE3(jnp.eye(3), jnp.asarray(place)), half_sizes=_WALL)
-    return ReachScene(bar, obstacles, wall, middle + look * along, np.array(touch))
+    return ReachScene(bar, obstacles, wall, middle + view * along, np.array(touch))
