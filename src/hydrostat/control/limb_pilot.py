@@ -95,7 +95,7 @@ class LimbPilots(Controller):
     targets: Float[Array, "a 3"]
     """The point that each limb points at [m]."""
     follows: tuple[int | None, ...] = eqx.field(static=True)
-    """For each limb, the number of the one whose aim it shares; None where it has a target of its own."""
+    """For each limb, the number of the one whose aimed point it points at as well; None where it has a target."""
 
     def init(self, observation: Observation) -> tuple[PilotMemory, ...]:
         """The memories of all pilots."""
