@@ -165,7 +165,7 @@ class ComputedTorque(Controller):
     @property
     def _robot(self) -> Robot:
         """The controller's model of the robot."""
-        if self.robot is None:
+        if self.robot is None or (self.waits and self.demand is None):
             raise InputError("`ComputedTorque` does not know its robot yet; call what its `attach(system, dt)` gives")
         return self.robot
 
