@@ -1,4 +1,4 @@
-"""A plan is followed no faster than the legs' strength allows, braking included; the arm stops where they cannot hold."""
+"""A plan is followed no faster than the legs' strength allows; the arm stops where they could not hold it."""
 
 import equinox as eqx
 import jax
@@ -57,7 +57,7 @@ def test_a_peak_of_one_place_sets_the_pace_there():
 def test_before_a_peak_the_pace_falls_no_faster_than_the_legs_brake():
     rate = 2.0
     found = squares(demand(change=10.0 / rate, motion=at_one(20, 40.0)))
-    assert found[20] <= 0.25 + 1e-12
+    assert 0.25 < found[20] <= 0.5  # braking takes 10 N off what the motion takes of the legs
     assert np.all(np.diff(found[:21]) >= -2.0 * rate * SPACING * (1.0 + 1e-9))
     assert found[0] == 1.0
 
