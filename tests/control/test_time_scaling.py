@@ -32,7 +32,7 @@ def at_one(place, value):
 
 
 def squares(found):
-    return np.asarray(reachable_squares(found, STRENGTH, SPACING))
+    return np.asarray(reachable_squares(found, STRENGTH, SPACING)[0])
 
 
 def test_a_pace_that_strong_legs_can_brake_is_the_plans():

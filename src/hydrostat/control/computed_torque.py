@@ -116,7 +116,7 @@ class ComputedTorque(Controller):
         pace = memory.pace
         if self.demand is not None:
             pace = pace_after(self.demand, payload, strength, memory.phase, memory.pace, dt)
-        q, v, a = self._planned(memory.phase, pace, (pace - memory.pace) / dt, dt)
+        q, v, a = self._planned(memory.phase, memory.pace, (pace - memory.pace) / dt, dt)
         error, slip = q - observation.q, v - observation.v
         w = self.bandwidth
         acceleration = a + 2.0 * w * slip + w**2 * error + self.integral_share * w**3 * memory.integral
@@ -130,7 +130,7 @@ class ComputedTorque(Controller):
         # Legs at the end of their strength do not wind up the integral.
         strong = jnp.all(share == 1.0, -1, keepdims=True)
         integral = jnp.where(strong, memory.integral + dt * error, memory.integral)
-        phase = memory.phase + pace * dt
+        phase = memory.phase + 0.5 * (memory.pace + pace) * dt
         return Control(leg_force=held), TorqueMemory(integral, payload, observation.q, observation.v, held, phase, pace)
 
     def _planned(self, phase, pace, change, dt) -> tuple[Float[Array, "n 6"], ...]:

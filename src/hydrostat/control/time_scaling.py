@@ -38,7 +38,7 @@ def pace_after(demand: PlanDemand, payload, strength: Float[Array, " n"], phase,
     first = place.astype(int)
     rows = jnp.minimum(first + jnp.arange(_AHEAD + 1), count - 1)
     ahead = demand.at(rows, payload)
-    squares = reachable_squares(ahead, _SHARE * strength, demand.spacing)
+    squares, ratios = reachable_squares(ahead, _SHARE * strength, demand.spacing)
 
     # Back to the plan's pace, but no faster than what can be braked from at the end of the step.
     within = place - first
@@ -47,16 +47,23 @@ def pace_after(demand: PlanDemand, payload, strength: Float[Array, " n"], phase,
     square = squares[next_one] + (end - next_one) * (squares[next_one + 1] - squares[next_one])
     change = jnp.minimum(dt / (_SPEEDING_TIME + dt) * (1.0 - pace), jnp.sqrt(square) - pace)
 
-    # And such that the legs suffice now; where a payload is new to the controller, they may not: as nearly as they can.
+    # And such that the legs suffice now. From a smaller square than the largest they do where it falls in proportion.
+    # Where a payload is new to the controller, they may not: then as nearly as they can.
     hold, more, motion = (part[0] + within * (part[1] - part[0]) for part in ahead)
     least, most = changes_within(hold + pace**2 * motion, more, strength)
-    return pace + jnp.clip(change, jnp.maximum(least * dt, -pace), jnp.maximum(most * dt, -pace))
+    largest = jnp.maximum(squares[0] * (1.0 - (1.0 - ratios[0]) * within), 1e-12)
+    safe = 0.5 * (ratios[0] - 1.0) * squares[0] / demand.spacing * jnp.minimum(pace**2 / largest, 1.0)
+    change = jnp.clip(change, jnp.minimum(least, safe) * dt, jnp.maximum(most, safe) * dt)
+    return jnp.maximum(pace + change, 0.0)
 
 
-def reachable_squares(demand: LegDemand, most: Float[Array, " n"], spacing) -> Float[Array, " places"]:
+def reachable_squares(
+    demand: LegDemand, most: Float[Array, " n"], spacing
+) -> tuple[Float[Array, " places"], Float[Array, " places"]]:
     """The largest square of the pace, up to 1, with which the legs can pass each place and what follows it, and rest.
 
-    It is 0 where they could not hold the arm, and one place before.
+    It is 0 where they could not hold the arm, and one place before. Beside it stands how much of it may be left at the
+    next place.
 
     **Arguments:** `most`: the largest force of the legs of each platform [N]; `spacing`: from place to place [s].
     """
@@ -80,12 +87,12 @@ def reachable_squares(demand: LegDemand, most: Float[Array, " n"], spacing) -> F
 
     def before(after, place):
         holds, largest = place
-        reached = jnp.where(_RATIOS > 0.0, after / np.maximum(_RATIOS, 1e-9), 1.0)
-        square = jnp.where(holds, jnp.max(jnp.minimum(largest, reached)), 0.0)
-        return square, square
+        each = jnp.minimum(largest, jnp.where(_RATIOS > 0.0, after / np.maximum(_RATIOS, 1e-9), 1.0))
+        square = jnp.where(holds, jnp.max(each), 0.0)
+        # Of the ways to brake that do, the gentlest.
+        return square, (square, jnp.max(jnp.where(each >= square, _RATIOS, 0.0)))
 
-    _, squares = jax.lax.scan(before, jnp.zeros(()), (holds, largest.T), reverse=True)
-    return squares
+    return jax.lax.scan(before, jnp.zeros(()), (holds, largest.T), reverse=True)[1]
 
 
 def _room(force):
