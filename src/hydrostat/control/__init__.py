@@ -9,10 +9,11 @@ from hydrostat.control.agent_links import Links, follow_by_links
 from hydrostat.control.authors import AuthorsRun, AuthorsTracker, euler_angles
 from hydrostat.control.base import Constant, Controller, Idle, Recipe
 from hydrostat.control.combining import Combined, Then
-from hydrostat.control.computed_torque import ComputedTorque, Plan, inverse_dynamics_along, plan_of, with_payload
+from hydrostat.control.computed_torque import ComputedTorque
 from hydrostat.control.feedback import KnownArm
 from hydrostat.control.fin_allocation import FinAllocation
 from hydrostat.control.functions import FunctionController, controller
+from hydrostat.control.leg_demand import Plan, inverse_dynamics_along, plan_of, with_payload
 from hydrostat.control.leg_motions import even_motion, outside_stroke, poses_by_actuators
 from hydrostat.control.limb_pilot import LimbPilot, LimbPilots, PilotMemory, Press, pointed_at, tip_force
 from hydrostat.control.paths import PAPER_PATHS, SPIRAL, Curve, curve_through, distances_to, smooth_pace

@@ -3,7 +3,7 @@
 The inverse dynamics of the arm as the controller knows it gives the forces for the planned acceleration, corrected by
 the errors of pose and rate and by the error's integral. A payload that the controller does not know is learnt from what
 the legs' forces did. Where the plan takes more than the legs have, it is followed more slowly, and not beyond where
-they could hold the arm.
+they could hold the arm (`time_scaling`).
 """
 
 from typing import NamedTuple
@@ -11,41 +11,20 @@ from typing import NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float
 
 from hydrostat import errors
 from hydrostat.actuation.legs import generalised_forces, leg_forces
-from hydrostat.compiling import quick_jit
 from hydrostat.control.base import Controller
+from hydrostat.control.leg_demand import Plan, PlanDemand, plan_demand, platforms, with_payload, with_payload_place
+from hydrostat.control.time_scaling import pace_after, part_within
 from hydrostat.errors import InputError
 from hydrostat.mechanics.dynamics import residual
-from hydrostat.mechanics.model import Places, places
 from hydrostat.mechanics.motion import Coordinates
 from hydrostat.mechanics.robot import Robot, no_inputs
 from hydrostat.segments import StewartSegment
 from hydrostat.sensing import Observation
 from hydrostat.system import Control, System
-
-_FORCE_SHARE = 0.9
-"""The share of the legs' strength that a plan may take; errors are corrected with the rest."""
-_PACE_TIME = 0.25
-"""Time in which the pace comes to what it should be [s]; forces are foreseen for twice as long."""
-
-
-class Plan(NamedTuple):
-    """A motion by its coordinates, one row per step and one more for its end."""
-
-    q: Float[Array, "rows n 6"]
-    v: Float[Array, "rows n 6"]
-    a: Float[Array, "rows n 6"]
-
-
-def plan_of(q: Float[Array, "rows n 6"], dt: float) -> Plan:
-    """The rates and accelerations of coordinates that are known step by step, by central differences."""
-    v = np.gradient(np.asarray(q), dt, axis=0)
-    a = np.gradient(v, dt, axis=0)
-    return Plan(*map(jnp.asarray, (q, v, a)))
 
 
 class TorqueMemory(NamedTuple):
@@ -74,10 +53,10 @@ class ComputedTorque(Controller):
     a mass at the tip needed: one equation per coordinate and step for one unknown, followed by normalised least mean
     squares. What is left of errors goes to an integral.
 
-    At a pace s a plan takes the forces g + s^2 d, with g what holds the arm in the same pose and d what moves it. The
-    pace is the largest up to 1 with which no leg needs more than a share of its strength, a while ahead; where none is,
-    the arm stops. What corrects errors is made less, platform by platform, where it takes legs beyond their strength,
-    and what is wrong meanwhile is not summed up: cut leg by leg, it would push plates to where they should not go.
+    The pace of the plan is the largest up to 1 with which no leg needs more than a share of its strength, now and a
+    while ahead, what brakes it in time included; where there is none, the arm stops before. What corrects errors is
+    made less, platform by platform, where it takes legs beyond their strength, and what is wrong meanwhile is not
+    summed up: cut leg by leg, it would push plates to where they should not go.
     """
 
     plan: Plan
@@ -91,6 +70,8 @@ class ComputedTorque(Controller):
     """Time constant with which the payload is learnt [s]; 0 for a controller that does not learn it."""
     waits: bool = eqx.field(static=True)
     """Whether the plan waits for the legs' strength."""
+    demand: PlanDemand | None
+    """What the plan takes of the legs, known once the controller is attached; None where it does not wait."""
 
     def __init__(
         self,
@@ -110,15 +91,15 @@ class ComputedTorque(Controller):
         self.bandwidth = jnp.asarray(errors.number("bandwidth", bandwidth, above=0.0), float)
         self.integral_share = jnp.asarray(errors.number("integral_share", integral_share, least=0.0), float)
         self.learning_time = jnp.asarray(errors.number("learning_time", learning_time, least=0.0), float)
-        self.waits = waits
+        self.waits, self.demand = waits, None
 
     def attach(self, system: System, dt: float) -> "ComputedTorque":
-        """The same controller with the system's robot as its model, where it has none yet."""
-        del dt
-        if self.robot is not None:
-            return self
-        known = with_payload_place(system.robot)
-        return eqx.tree_at(lambda c: c.robot, self, known, is_leaf=lambda x: x is None)
+        """The same controller with the system's robot as its model, where it has none yet, and with what its plan
+        takes of the legs.
+        """
+        robot = with_payload_place(system.robot) if self.robot is None else self.robot
+        demand = plan_demand(robot, self.plan, dt) if self.waits else None
+        return eqx.tree_at(lambda c: (c.robot, c.demand), self, (robot, demand), is_leaf=lambda x: x is None)
 
     def init(self, observation: Observation) -> TorqueMemory:
         """The memory at the start: no error, and no payload."""
@@ -131,8 +112,11 @@ class ComputedTorque(Controller):
         """The forces of the legs for the step that begins now, held during it."""
         dt = observation.period
         payload = self._learnt(time, observation, memory)
-        pace = self._pace(payload, memory, dt) if self.waits else memory.pace
-        q, v, a = self._planned(memory.phase, pace, (pace - memory.pace) / dt, dt)
+        strength = self._robot.legs.force
+        pace = memory.pace
+        if self.demand is not None:
+            pace = pace_after(self.demand, payload, strength, memory.phase, memory.pace, dt)
+        q, v, a = self._planned(memory.phase, memory.pace, (pace - memory.pace) / dt, dt)
         error, slip = q - observation.q, v - observation.v
         w = self.bandwidth
         acceleration = a + 2.0 * w * slip + w**2 * error + self.integral_share * w**3 * memory.integral
@@ -140,15 +124,13 @@ class ComputedTorque(Controller):
             leg_forces(self._segments, observation.q, self.needed(payload, observation.q, observation.v, one))
             for one in (acceleration, a)
         )
-        strongest = self._robot.legs.force[:, None]
-        correction = forces - planned
-        room = strongest - jnp.where(correction > 0.0, planned, -planned)
-        share = jnp.clip(room / jnp.maximum(jnp.abs(correction), 1e-9), 0.0, 1.0)
+        strongest, correction = strength[:, None], forces - planned
+        share = part_within(planned, correction, strongest)
         held = jnp.clip(planned + jnp.min(share, -1, keepdims=True) * correction, -strongest, strongest)
         # Legs at the end of their strength do not wind up the integral.
         strong = jnp.all(share == 1.0, -1, keepdims=True)
         integral = jnp.where(strong, memory.integral + dt * error, memory.integral)
-        phase = memory.phase + pace * dt
+        phase = memory.phase + 0.5 * (memory.pace + pace) * dt
         return Control(leg_force=held), TorqueMemory(integral, payload, observation.q, observation.v, held, phase, pace)
 
     def _planned(self, phase, pace, change, dt) -> tuple[Float[Array, "n 6"], ...]:
@@ -157,19 +139,6 @@ class ComputedTorque(Controller):
         row = jnp.minimum(place.astype(int), len(self.plan.q) - 2)
         q, v, a = (part[row] + (place - row) * (part[row + 1] - part[row]) for part in self.plan)
         return q, pace * v, pace**2 * a + change * v
-
-    def _pace(self, payload, memory: TorqueMemory, dt) -> Float[Array, ""]:
-        """The pace for the step that begins now: what the legs' strength allows a braking time ahead."""
-        q, v, a = self._planned(memory.phase + 2.0 * _PACE_TIME, 1.0, 0.0, dt)
-        still, moving = (
-            leg_forces(self._segments, q, self.needed(payload, q, *rates)) for rates in ((0.0 * v, 0.0 * a), (v, a))
-        )
-        most = _FORCE_SHARE * self._robot.legs.force[:, None]
-        share = moving - still
-        room = jnp.where(share > 0.0, most - still, most + still)
-        square = jnp.min(jnp.where(share == 0.0, 1.0, jnp.maximum(room, 0.0) / jnp.maximum(jnp.abs(share), 1e-9)))
-        target = jnp.where(jnp.all(jnp.abs(still) <= most), jnp.sqrt(jnp.minimum(square, 1.0)), 0.0)
-        return memory.pace + dt / (_PACE_TIME + dt) * (target - memory.pace)
 
     def needed(self, payload, q, v, acceleration: Float[Array, "n 6"]) -> Float[Array, "n 6"]:
         """The generalised forces for accelerations of the coordinates with a payload: inverse dynamics."""
@@ -196,50 +165,10 @@ class ComputedTorque(Controller):
     @property
     def _robot(self) -> Robot:
         """The controller's model of the robot."""
-        if self.robot is None:
+        if self.robot is None or (self.waits and self.demand is None):
             raise InputError("`ComputedTorque` does not know its robot yet; call what its `attach(system, dt)` gives")
         return self.robot
 
     @property
     def _segments(self) -> StewartSegment:
-        return _platforms(self._robot)
-
-
-def with_payload(robot: Robot, payload) -> Robot:
-    """The robot with another mass at the tip, its last lumped mass [kg]."""
-    inertia = robot.one.lump_inertia
-    tip = jnp.concatenate([jnp.zeros(3), jnp.ones(3) * payload])
-    return eqx.tree_at(lambda r: r.arms.lump_inertia, robot, jnp.concatenate([inertia[:-1], tip[None]]))
-
-
-def with_payload_place(robot: Robot) -> Robot:
-    """The robot with one more lumped mass, of 0 kg, at its tip."""
-    arm = robot.one
-    tip = places(arm.arm, [1.0])
-    lumps = Places(*(jnp.concatenate(pair) for pair in zip(_arrays(arm.lumps), _arrays(tip), strict=True)))
-    inertia = jnp.concatenate([arm.lump_inertia, jnp.zeros((1, 6))])
-    return eqx.tree_at(lambda r: (r.arms.lumps, r.arms.lump_inertia), robot, (lumps, inertia))
-
-
-def _arrays(at: Places):
-    return at.segment, at.fraction
-
-
-def inverse_dynamics(robot: Robot, plan: Plan, row) -> Float[Array, "n 6"]:
-    """The forces of the legs along a planned motion, at one of its rows [N]."""
-    zero = jnp.zeros(6)
-    x, v, a = (Coordinates(part[row], zero) for part in plan)
-    return leg_forces(_platforms(robot), plan.q[row], residual(robot, x, v, a, no_inputs(robot)).q)
-
-
-@quick_jit
-def inverse_dynamics_along(robot: Robot, plan: Plan, rows: Int[Array, " m"]) -> Float[Array, "m n 6"]:
-    """The forces of the legs along a planned motion, at some of its rows [N]."""
-    return jax.lax.map(lambda row: inverse_dynamics(robot, plan, row), rows)
-
-
-def _platforms(robot: Robot) -> StewartSegment:
-    segments = robot.arm.segments
-    if not isinstance(segments, StewartSegment):
-        raise InputError(f"computed torque by legs needs a chain of platforms; {robot.name} is none")
-    return segments
+        return platforms(self._robot)

@@ -47,6 +47,10 @@ class TipGoals:
         """Positions of the tip (ticks, 3) [m]."""
         return np.asarray(self.poses.position)
 
+    def positions_at(self, times: np.ndarray) -> np.ndarray:
+        """Positions of the tip at any times, between those of the ticks on straight lines; at the end it stays [m]."""
+        return np.stack([np.interp(times, self.times, axis) for axis in self.positions.T], -1)
+
     def errors(self, T_world_tip: SE3) -> np.ndarray:
         """The distance of the tip from its goal at every tick [m]."""
         return np.linalg.norm(np.asarray(T_world_tip.position) - self.positions, axis=-1)

@@ -48,7 +48,7 @@ def dynamics(run: Run) -> Outcome:
     with run.timed(), _recorder(run, arm.count, count) as recorder:
 
         def record(rows: Trajectory) -> None:
-            places = goals.positions[_rows_of_plan(rows.memory.phase, goals)]
+            places = goals.positions_at(rows.memory.phase)
             memory = {name: getattr(rows.memory, field) for name, field in _MEMORY.items()}
             recorder.append(rows.time, q=rows.q, v=rows.v, tip=rows.tip, tip_wanted=places, **memory)
 
@@ -57,7 +57,8 @@ def dynamics(run: Run) -> Outcome:
     T = arm.segments.pose(jnp.asarray(rows.q), 1.0)
     twist = np.einsum("tnij,tnj->tni", jax.vmap(arm.segments.twist_rates)(jnp.asarray(rows.q)), rows.v)
     motion = platform_motion(arm, T, twist, rows.time)
-    goal, phase = goals.positions[_rows_of_plan(rows.memory.phase, goals)], np.asarray(rows.memory.phase)
+    phase = np.asarray(rows.memory.phase)
+    goal = goals.positions_at(phase)
     errors, begun = np.linalg.norm(motion.tip - goal, axis=-1), -(-goals.first // _EVERY)
     forces = np.asarray(rows.memory.forces)[1:]
     radial = radial_forces(arm.segments, T[1:], jnp.asarray(forces))
@@ -108,11 +109,6 @@ def dynamics(run: Run) -> Outcome:
         steps=round(seconds / dt),
         notes=motion.notes + outcome_notes(metrics),
     )
-
-
-def _rows_of_plan(phase: np.ndarray, goals: control.TipGoals) -> np.ndarray:
-    """The rows of the plan that are nearest to times of its own; the tip stays where it ends."""
-    return np.clip(np.round(np.asarray(phase) / goals.dt).astype(int), 0, len(goals.times) - 1)
 
 
 def _plan(arm: control.Platforms, goals: control.TipGoals) -> control.Plan:
