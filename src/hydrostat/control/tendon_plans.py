@@ -21,7 +21,7 @@ from hydrostat.compiling import quick_jit
 from hydrostat.errors import UnsolvedError
 from hydrostat.lie import SE3, small
 from hydrostat.mechanics import kinematics
-from hydrostat.mechanics.robot import Robot, no_inputs
+from hydrostat.mechanics.robot import Inputs, Robot, no_inputs
 from hydrostat.mechanics.statics import at_rest, equilibrium
 from hydrostat.mechanics.wires import wire_lengths
 
@@ -104,34 +104,38 @@ def plan_tension(
     tension = jnp.asarray(start, float)
     least, adjusts = (jnp.broadcast_to(jnp.asarray(y, float), tension.shape) for y in (least, adjusts))
     tension, size = jnp.where(adjusts > 0.0, tension, least), np.inf
-    q = _rest_at(robot, tension, None)
+    slack = no_inputs(robot)
+    q = _rest_at(robot, slack, tension, None)
     for _ in range(_MOST_STEPS):
         step = np.asarray(_improved(robot, task, q, tension, least, adjusts, effort) - tension)
         size = float(np.abs(step).max())
         if size < _CONVERGED:
             return _planned(robot, task, q, tension)
-        tension, q = _moved(robot, tension, step * min(1.0, _LARGEST_STEP / size), q)
+        tension, q = _moved(robot, slack, tension, step * min(1.0, _LARGEST_STEP / size), q)
     raise UnsolvedError(f"no tensions were found in {_MOST_STEPS} steps; the last one changed them by {size:.2g} N")
 
 
-def _rest_at(robot: Robot, tension, q):
-    """The equilibrium under tensions, from a configuration nearby."""
-    return equilibrium(robot, no_inputs(robot)._replace(wires=jnp.asarray(tension, float)), q).q
+def _rest_at(robot: Robot, slack: Inputs, tension, q):
+    """The equilibrium under tensions, from a configuration nearby.
+
+    **Arguments:** `slack`: the inputs without tensions.
+    """
+    return equilibrium(robot, slack._replace(wires=jnp.asarray(tension, float)), q).q
 
 
-def _moved(robot: Robot, tension, step: np.ndarray, q):
+def _moved(robot: Robot, slack: Inputs, tension, step: np.ndarray, q):
     """Tensions after a step, and their equilibrium; half the step, and half of that, where none is found."""
     for _ in range(_MOST_HALVINGS):
         with contextlib.suppress(UnsolvedError):
-            return tension + step, _rest_at(robot, tension + step, q)
+            return tension + step, _rest_at(robot, slack, tension + step, q)
         step = 0.5 * step
-    return tension + step, _rest_at(robot, tension + step, q)
+    return tension + step, _rest_at(robot, slack, tension + step, q)
 
 
 def rest_under(robot: Robot, tension, q=None) -> TendonPlan:
     """The equilibrium of a limb under tensions [N]."""
     tension = jnp.asarray(tension, float)
-    return _planned(robot, TipTask(), _rest_at(robot, tension, q), tension)
+    return _planned(robot, TipTask(), _rest_at(robot, no_inputs(robot), tension, q), tension)
 
 
 def _planned(robot: Robot, task: TipTask, q, tension) -> TendonPlan:
