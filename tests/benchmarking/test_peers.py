@@ -123,7 +123,7 @@ def test_a_batch_in_small(bench):
 
 @pytest.mark.slow
 def test_a_gradient_in_small(bench):
-    found = bench("gradient").measure(segments=1, steps=3, repetitions=1)
+    found = bench("gradient").measure(segments=3, steps=20, repetitions=1)
     assert found["difference_from_finite_difference"] < 1e-3
     assert found["gradient_memory_mb"] >= 0.0
 

@@ -121,7 +121,7 @@ def test_ctrl_c_ends_within_a_second_and_keeps_the_data(tmp_path):
 )
 def test_signals_are_heard_while_importing_and_compiling(tmp_path, number, delay, said):
     """With nothing compiled yet, so that it compiles for long."""
-    command = [sys.executable, "-m", "hydrostat.cli", "run", "arm-shorten", "--out", str(tmp_path / "out"), "--json"]
+    command = [sys.executable, "-m", "hydrostat.cli", "run", "octopus-forage", "--out", str(tmp_path / "out"), "--json"]
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
     try:
