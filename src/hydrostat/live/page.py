@@ -12,6 +12,7 @@ from hydrostat.errors import DivergedError, InputError
 from hydrostat.live.controls import PlayControls, Rate, ViewControls
 from hydrostat.live.plots import Plots
 from hydrostat.live.scene import LiveScene, one_row
+from hydrostat.live.served_page import ANSWER
 from hydrostat.live.server import Stage
 from hydrostat.live.session import LiveSession
 from hydrostat.live.touching import TouchControls
@@ -56,10 +57,11 @@ class LivePage:
         self.view = ViewControls(server, self.stage, lambda: self.scene, self.watchers)
         self._energy = True
         self.plots = Plots(server, self._plot_names())
+        self._answer = server.scene.add_frame(ANSWER, show_axes=False)
         self.rate, self._lag = Rate(), 0.0
         self._plotted = self._told = 0.0
         self._before = time.perf_counter()
-        self._stopped = self._touched = False
+        self._stopped = self._touched = self._unanswered = False
         self.pictures = 0
         """The number of pictures so far."""
 
@@ -116,6 +118,7 @@ class LivePage:
             self._advance(FRAME, at_least_one=True)
         # Pages that draw slowly get the newest picture when they are ready for one. What a user does is seen in a
         # picture of its own, after one step.
+        self._unanswered = self._unanswered or touched
         if self.watchers.ready(ahead=touched):
             self._draw()
 
@@ -144,6 +147,10 @@ class LivePage:
             drawn = self.scene.update(session.state, session.control, session.system)
             self.touch.update(self.scene)
             self.touch.follow_objects(drawn)
+            if self._unanswered:
+                # A page that draws slowly waits for this picture, and does not begin those before it.
+                self._unanswered = False
+                self._answer.position = (0.0, 0.0, float(self.pictures))
         now = time.perf_counter()
         if now - self._plotted > _PLOT_SECONDS and self.play.playing:
             self._plotted = now
