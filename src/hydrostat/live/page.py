@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 FRAME = 1.0 / 60.0
 """Time from picture to picture [s]."""
 _BEHIND = 3.0  # pictures by which the simulation may be late before it gives up catching up
+_YIELD_SECONDS = 0.03  # that a page which draws by the processor has for itself, for what a user has done
 _PLOT_SECONDS, _STATUS_SECONDS = 0.12, 0.4
 
 
@@ -61,7 +62,7 @@ class LivePage:
         self.rate, self._lag = Rate(), 0.0
         self._plotted = self._told = 0.0
         self._before = time.perf_counter()
-        self._stopped = self._touched = self._unanswered = False
+        self._stopped = self._touched = self._unanswered = self._answering = False
         self.pictures = 0
         """The number of pictures so far."""
 
@@ -75,6 +76,8 @@ class LivePage:
         while not self._stopped and (seconds is None or time.perf_counter() - begin < seconds):
             self.picture()
             next_picture = max(next_picture + FRAME, time.perf_counter() - _BEHIND * FRAME)
+            if self._answering:
+                next_picture = max(next_picture, time.perf_counter() + _YIELD_SECONDS)
             if self._wait(next_picture):
                 next_picture = time.perf_counter()
 
@@ -102,7 +105,7 @@ class LivePage:
 
     def picture(self) -> None:
         """Do what was asked for, go on by the time that has passed where it plays, and draw."""
-        now = time.perf_counter()
+        now, self._answering = time.perf_counter(), False
         passed, self._before = min(now - self._before, _BEHIND * FRAME), now
         while not self._todo.empty():
             self._attempt(self._todo.get())
@@ -143,6 +146,7 @@ class LivePage:
             for name, visible in shown.items():
                 self.scene.show(name, visible)
         self.scene.set_light(self.watchers.all_light)
+        self._answering = self._unanswered and self.watchers.all_light
         with self.server.atomic():
             drawn = self.scene.update(session.state, session.control, session.system)
             self.touch.update(self.scene)
@@ -160,7 +164,7 @@ class LivePage:
             self.plots.send()
             self.play.status.content = self._status()
         self.server.flush()
-        self.watchers.sent()
+        self.watchers.sent(tell=self._answering)
         self.rate.tick()
         self.pictures += 1
 

@@ -77,9 +77,13 @@ class Watchers:
         self._waited_for = not found
         return found
 
-    def sent(self) -> None:
-        """A picture was sent: ask the pages whether it is drawn."""
+    def sent(self, tell: bool = False) -> None:
+        """A picture was sent: ask the pages whether it is drawn.
+
+        **Arguments:** `tell`: call `answered` when the next page says so.
+        """
         with self._changed:
+            self._waited_for = self._waited_for or tell
             self._pictures += 1
             self._changed.notify_all()
 
