@@ -1,5 +1,7 @@
 """hydrostat view: what cannot be viewed is said in one line, before JAX is there."""
 
+import os
+import signal
 import subprocess
 import sys
 
@@ -50,3 +52,26 @@ def test_the_help_names_what_is_live(capsys):
         if scenario.live and "-" not in name:
             assert name in said
     assert "octopus-crawl" in said.replace("- ", "-")
+
+
+@pytest.mark.parametrize("ends", ["in time", "by Ctrl-C"])
+def test_a_page_leaves_no_folder_behind(tmp_path, ends):
+    program = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+    program += "from hydrostat._entry import main; main()"
+    seconds = "0.5" if ends == "in time" else "600"
+    arguments = ["view", "tentacle", "--no-browser", "--port", "0", "--seconds", seconds]
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    try:
+        said = process.stdout.readline()
+        assert b"http://localhost:" in said, process.stderr.read()
+        if ends == "by Ctrl-C":
+            assert list(tmp_path.glob("hydrostat-page-*"))
+            process.send_signal(signal.SIGINT)
+        _, error = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == (0 if ends == "in time" else 130), error
+    assert not list(tmp_path.glob("hydrostat-page-*"))

@@ -25,6 +25,7 @@ REPORT = "hydrostat"
 """Key of the report in the page's local storage, as `client.local_storage.get_item` takes it."""
 ANSWER = "/answer"
 """Name of the node in the scene that is moved by pictures that show what a user has done."""
+_folders: set[Path] = set()  # of the pages of servers that have not stopped
 _FEWEST_PIXELS = 0.75  # of a picture, along each side, where the processor draws
 _SCRIPT = """<script>(() => {
   const probe = document.createElement('canvas').getContext('webgl2');
@@ -67,7 +68,8 @@ _SCRIPT = """<script>(() => {
       const send = () => super.postMessage(data, ...rest);
       if (data.type === 'send' && isDone(data.message)) did();
       const isReport = data.message?.type === 'LocalStorageGetItemResponseMessage';
-      if (isReport && arriving && newsAt > drawnAt && !hidden()) {
+      // A hidden tab draws nothing and answers late: it is not to be the fastest page, for which others are drawn.
+      if (isReport && arriving && newsAt > drawnAt) {
         if (!answers.length) setTimeout(answer, 200);
         answers.push(send);
       } else send();
@@ -165,6 +167,34 @@ def with_script(page: str) -> str:
     return page[:begin] + _SCRIPT % (ANSWER, REPORT, _FEWEST_PIXELS) + page[begin:]
 
 
+def copied(root: Path) -> Path:
+    """A new folder with the page that lies in a folder, and the script in it; `remove_folders` takes it away.
+
+    Contents alone are copied, not modes: where packages are installed to be read only, so would be the copy.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="hydrostat-page-"))
+    _folders.add(folder)
+    for file in root.rglob("*"):
+        if file.is_file():
+            copy = folder / file.relative_to(root)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, copy)
+    page = folder / "index.html"
+    page.write_text(with_script(page.read_text(encoding="utf-8")), encoding="utf-8")
+    return folder
+
+
+def remove_folders() -> None:
+    """Take away the folders of all pages: for a program that is about to end without stopping its servers."""
+    for folder in list(_folders):
+        _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    _folders.discard(folder)
+
+
 @contextmanager
 def served() -> Iterator[None]:
     """While this is open, servers of viser that start serve the page with the script.
@@ -179,16 +209,13 @@ def served() -> Iterator[None]:
         """A server whose page lies in a folder of its own, which goes when it stops."""
 
         def __init__(self, *args, http_server_root: Path, **options):
-            self._folder = Path(tempfile.mkdtemp(prefix="hydrostat-page-"))
-            shutil.copytree(http_server_root, self._folder, dirs_exist_ok=True)
-            page = self._folder / "index.html"
-            page.write_text(with_script(page.read_text(encoding="utf-8")), encoding="utf-8")
+            self._folder = copied(http_server_root)
             super().__init__(*args, http_server_root=self._folder, **options)
 
         def stop(self) -> None:
             """Stop, and take the folder away."""
             super().stop()
-            shutil.rmtree(self._folder, ignore_errors=True)
+            _remove(self._folder)
 
     infra.WebsockServer = Server  # type: ignore[misc]
     try:
