@@ -54,24 +54,33 @@ def test_the_help_names_what_is_live(capsys):
     assert "octopus-crawl" in said.replace("- ", "-")
 
 
-@pytest.mark.parametrize("ends", ["in time", "by Ctrl-C"])
-def test_a_page_leaves_no_folder_behind(tmp_path, ends):
-    program = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
-    program += "from hydrostat._entry import main; main()"
-    seconds = "0.5" if ends == "in time" else "600"
-    arguments = ["view", "tentacle", "--no-browser", "--port", "0", "--seconds", seconds]
-    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+SERVE = """
+from hydrostat import _leaving
+_leaving.listen()
+import os, sys, time, types
+from hydrostat._view_command import _serve
+options = types.SimpleNamespace(host="127.0.0.1", port=0, no_browser=True, seconds=float(sys.argv[1]))
+os._exit(_serve(options, lambda server: types.SimpleNamespace(run=time.sleep)))
+"""
+
+
+@pytest.mark.parametrize(("seconds", "code"), [("0.1", 0), ("600", 130)], ids=["in time", "by Ctrl-C"])
+def test_a_page_leaves_no_folder_behind(tmp_path, seconds, code):
+    # A shell that starts the tests in the background has them ignore Ctrl-C, and what is ignored is inherited.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
-        [sys.executable, "-c", program, *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [sys.executable, "-c", SERVE, seconds],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
     try:
-        said = process.stdout.readline()
-        assert b"http://localhost:" in said, process.stderr.read()
-        if ends == "by Ctrl-C":
+        assert b"http://localhost:" in process.stdout.readline()
+        if code:
             assert list(tmp_path.glob("hydrostat-page-*"))
             process.send_signal(signal.SIGINT)
         _, error = process.communicate(timeout=60)
     finally:
         process.kill()
-    assert process.returncode == (0 if ends == "in time" else 130), error
+    assert process.returncode == code, error
     assert not list(tmp_path.glob("hydrostat-page-*"))
