@@ -13,13 +13,12 @@ from hydrostat.live.merged_copies import MergedCopies
 from hydrostat.live.pictures import Picture
 from hydrostat.viewer import colors, skin_marks
 from hydrostat.viewer.skin_marks import AlikeArms, Copies
-from hydrostat.viewer.tubes import SIDES, tube_faces, tube_vertices
+from hydrostat.viewer.tubes import tube_faces, tube_vertices
 
 if TYPE_CHECKING:
     from viser import BatchedMeshHandle, SceneApi
 
 _OUTSIDE = 1.03  # of the arm's radius, where tendons are drawn
-_LIGHT_SIDES = 8  # corners of a ring of the skin, in light detail
 _SHARES = (0.25, 0.5, 0.85)  # of a muscle's own colour, that are told apart in light detail
 
 
@@ -37,13 +36,12 @@ class Skin:
         self._members = [
             [i for i, own in enumerate(self.colors) if own == shade] for shade in dict.fromkeys(self.colors)
         ]
-        self._sides = SIDES
         first = self._vertices(picture)
         self.meshes = [
             api.add_mesh_simple(
                 f"{root}/arms/{k + 1}",
                 np.concatenate([first[i] for i in members]),
-                self._faces(picture, members, first),
+                _joined([(tube_faces(scene.arms[i].positions.shape[1]), len(first[i])) for i in members]),
                 color=self.colors[members[0]],
                 opacity=opacity,
                 cast_shadow=opacity is None,
@@ -52,31 +50,13 @@ class Skin:
             for k, members in enumerate(self._members)
         ]
 
-    def _vertices(self, picture: Picture) -> dict[int, np.ndarray]:
+    @staticmethod
+    def _vertices(picture: Picture) -> dict[int, np.ndarray]:
         """The vertices of every arm, by its number."""
         found = {}
         for arms in picture.alike:
-            tubes = tube_vertices(arms.positions, arms.rotations, arms.radii, self._sides)
-            found.update(zip(arms.members, tubes, strict=True))
+            found.update(zip(arms.members, tube_vertices(arms.positions, arms.rotations, arms.radii), strict=True))
         return found
-
-    def _faces(self, picture: Picture, members: list[int], vertices: dict[int, np.ndarray]) -> np.ndarray:
-        """The triangles of arms that are one mesh."""
-        points = [picture.scene.arms[i].positions.shape[1] for i in members]
-        return _joined([
-            (tube_faces(n, self._sides), len(vertices[i])) for n, i in zip(points, members, strict=True)
-        ])  # fmt: skip
-
-    def set_light(self, light: bool, picture: Picture) -> None:
-        """Draw the arms with fewer corners around them, or with all."""
-        self._sides = _LIGHT_SIDES if light else SIDES
-        found = self._vertices(picture)
-        for mesh, members in zip(self.meshes, self._members, strict=True):
-            new = {"faces": self._faces(picture, members, found)}
-            new["vertices"] = np.concatenate([found[i] for i in members])
-            # There are always as many vertices as the faces name.
-            for name in ("faces", "vertices") if light else ("vertices", "faces"):
-                setattr(mesh, name, new[name])
 
     def update(self, picture: Picture) -> None:
         """Move the skin to where the arms are."""

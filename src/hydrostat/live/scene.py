@@ -122,7 +122,6 @@ class LiveScene:
         self.light = light
         picture = Picture(self.scene, -1)
         with self.server.atomic():
-            self.skin.set_light(light, picture)
             for layer in self._layers.values():
                 if hasattr(layer, "set_light"):
                     layer.set_light(light, picture)
