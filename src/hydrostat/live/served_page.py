@@ -10,7 +10,7 @@ The script does what viser offers no setting for:
 - Where WebGL is drawn by the processor, the scene is drawn once for each picture, and as the user moves the camera or
   a handle; else ten times a second. viser's page draws for a quarter of a second after each message, which keeps a
   slow browser busy with pictures that show nothing new while what is new waits. Edges are not smoothed there
-  (multisampling costs more than all the rest), and a picture has three quarters of the pixels along each side.
+  (multisampling costs more than all the rest).
 - There, too, what a user does is seen in the next picture that is drawn: those that were under way before are not
   begun while the one that shows it, which the server marks, is about to come.
 """
@@ -26,7 +26,6 @@ REPORT = "hydrostat"
 ANSWER = "/answer"
 """Name of the node in the scene that is moved by pictures that show what a user has done."""
 _folders: set[Path] = set()  # of the pages of servers that have not stopped
-_FEWEST_PIXELS = 0.75  # of a picture, along each side, where the processor draws
 _SCRIPT = """<script>(() => {
   const probe = document.createElement('canvas').getContext('webgl2');
   const info = probe && probe.getExtension('WEBGL_debug_renderer_info');
@@ -109,12 +108,6 @@ _SCRIPT = """<script>(() => {
       return context.call(this, kind, /webgl/.test(kind) ? {...options, antialias: false} : options);
     };
     const held = new Map();  // by numbers that are none of the browser's, nor the -1 of those who have asked for none
-    // The fewest pixels that viser's page goes down to, from the start and for good: it would go up as soon as it draws
-    // fast, and be slow by that.
-    const search = URLSearchParams.prototype.get;
-    URLSearchParams.prototype.get = function (name) {
-      return search.call(this, name) ?? (name === 'fixedDpr' ? String(%s * window.devicePixelRatio) : null);
-    };
     let count = 2 ** 30, fresh = true, lively = 0, timer = 0, asked = 0;
     // Until when the picture that shows what the user has done is awaited. After that one is drawn in any case.
     let awaited = 0, marks = false, mayAwait = true;
@@ -164,7 +157,7 @@ _SCRIPT = """<script>(() => {
 def with_script(page: str) -> str:
     """viser's page with the script ahead of everything that it loads."""
     begin = page.index("<head>") + len("<head>")
-    return page[:begin] + _SCRIPT % (ANSWER, REPORT, _FEWEST_PIXELS) + page[begin:]
+    return page[:begin] + _SCRIPT % (ANSWER, REPORT) + page[begin:]
 
 
 def copied(root: Path) -> Path:
