@@ -141,18 +141,27 @@ def _serve(options, page: Any) -> int:
             webbrowser.open(page.resolve().as_uri())
         return 0
     from hydrostat.live import Gateway, open_server
+    from hydrostat.live.served_page import remove_folders
 
-    outside = options.host not in _LOOPBACK
-    server = open_server(0 if outside else options.port, label="hydrostat")
-    made = page(server)
-    address = f"http://localhost:{server.get_port()}"
-    if outside:
-        gateway = Gateway(options.host, options.port, server.get_port(), options.token)
-        gateway.start()
-        address = f"http://{options.host}:{gateway.port}/?token={options.token}"
-    before_leaving(lambda: "the page is closed")
-    print(terminal.plain(f"{address}  (Ctrl-C ends it)"), flush=True)
-    if not options.no_browser:
-        webbrowser.open(address)
-    made.run(options.seconds)
+    def close() -> str:
+        remove_folders()
+        return "the page is closed"
+
+    # The program ends without the interpreter's own end, at which viser would stop the server.
+    before_leaving(close)
+    try:
+        outside = options.host not in _LOOPBACK
+        server = open_server(0 if outside else options.port, label="hydrostat")
+        made = page(server)
+        address = f"http://localhost:{server.get_port()}"
+        if outside:
+            gateway = Gateway(options.host, options.port, server.get_port(), options.token)
+            gateway.start()
+            address = f"http://{options.host}:{gateway.port}/?token={options.token}"
+        print(terminal.plain(f"{address}  (Ctrl-C ends it)"), flush=True)
+        if not options.no_browser:
+            webbrowser.open(address)
+        made.run(options.seconds)
+    finally:
+        close()
     return 0

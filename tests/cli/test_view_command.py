@@ -1,5 +1,7 @@
 """hydrostat view: what cannot be viewed is said in one line, before JAX is there."""
 
+import os
+import signal
 import subprocess
 import sys
 
@@ -50,3 +52,35 @@ def test_the_help_names_what_is_live(capsys):
         if scenario.live and "-" not in name:
             assert name in said
     assert "octopus-crawl" in said.replace("- ", "-")
+
+
+SERVE = """
+from hydrostat import _leaving
+_leaving.listen()
+import os, sys, time, types
+from hydrostat._view_command import _serve
+options = types.SimpleNamespace(host="127.0.0.1", port=0, no_browser=True, seconds=float(sys.argv[1]))
+os._exit(_serve(options, lambda server: types.SimpleNamespace(run=time.sleep)))
+"""
+
+
+@pytest.mark.parametrize(("seconds", "code"), [("0.1", 0), ("600", 130)], ids=["in time", "by Ctrl-C"])
+def test_a_page_leaves_no_folder_behind(tmp_path, seconds, code):
+    # A shell that starts the tests in the background has them ignore Ctrl-C, and what is ignored is inherited.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    process = subprocess.Popen(
+        [sys.executable, "-c", SERVE, seconds],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        assert b"http://localhost:" in process.stdout.readline()
+        if code:
+            assert list(tmp_path.glob("hydrostat-page-*"))
+            process.send_signal(signal.SIGINT)
+        _, error = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == code, error
+    assert not list(tmp_path.glob("hydrostat-page-*"))

@@ -136,8 +136,11 @@ def test_a_gamepad_of_the_browser_moves_the_tip(driven, browser):
     until(lambda: device.goal[1] > before[1] + 0.01)
     np.testing.assert_allclose(device.goal[[0, 2]], before[[0, 2]], atol=1e-9)
     page.evaluate("window.pad.axes = [0.05, 0.05, 0, 0]")  # a stick at rest is not quite in the middle
-    time.sleep(0.5)
-    rest = device.goal
-    time.sleep(0.5)
-    np.testing.assert_array_equal(device.goal, rest)
+
+    def rests():
+        goal = device.goal
+        time.sleep(0.5)
+        return np.array_equal(device.goal, goal)
+
+    until(rests)
     page.close()

@@ -12,6 +12,7 @@ from hydrostat.errors import DivergedError, InputError
 from hydrostat.live.controls import PlayControls, Rate, ViewControls
 from hydrostat.live.plots import Plots
 from hydrostat.live.scene import LiveScene, one_row
+from hydrostat.live.served_page import ANSWER
 from hydrostat.live.server import Stage
 from hydrostat.live.session import LiveSession
 from hydrostat.live.touching import TouchControls
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 FRAME = 1.0 / 60.0
 """Time from picture to picture [s]."""
 _BEHIND = 3.0  # pictures by which the simulation may be late before it gives up catching up
+_YIELD_SECONDS = 0.03  # that a page which draws by the processor has for itself, for what a user has done
 _PLOT_SECONDS, _STATUS_SECONDS = 0.12, 0.4
 
 
@@ -56,10 +58,11 @@ class LivePage:
         self.view = ViewControls(server, self.stage, lambda: self.scene, self.watchers)
         self._energy = True
         self.plots = Plots(server, self._plot_names())
+        self._answer = server.scene.add_frame(ANSWER, show_axes=False)
         self.rate, self._lag = Rate(), 0.0
         self._plotted = self._told = 0.0
         self._before = time.perf_counter()
-        self._stopped = self._touched = False
+        self._stopped = self._touched = self._unanswered = self._answering = False
         self.pictures = 0
         """The number of pictures so far."""
 
@@ -73,6 +76,8 @@ class LivePage:
         while not self._stopped and (seconds is None or time.perf_counter() - begin < seconds):
             self.picture()
             next_picture = max(next_picture + FRAME, time.perf_counter() - _BEHIND * FRAME)
+            if self._answering:
+                next_picture = max(next_picture, time.perf_counter() + _YIELD_SECONDS)
             if self._wait(next_picture):
                 next_picture = time.perf_counter()
 
@@ -100,7 +105,7 @@ class LivePage:
 
     def picture(self) -> None:
         """Do what was asked for, go on by the time that has passed where it plays, and draw."""
-        now = time.perf_counter()
+        now, self._answering = time.perf_counter(), False
         passed, self._before = min(now - self._before, _BEHIND * FRAME), now
         while not self._todo.empty():
             self._attempt(self._todo.get())
@@ -116,6 +121,7 @@ class LivePage:
             self._advance(FRAME, at_least_one=True)
         # Pages that draw slowly get the newest picture when they are ready for one. What a user does is seen in a
         # picture of its own, after one step.
+        self._unanswered = self._unanswered or touched
         if self.watchers.ready(ahead=touched):
             self._draw()
 
@@ -140,10 +146,15 @@ class LivePage:
             for name, visible in shown.items():
                 self.scene.show(name, visible)
         self.scene.set_light(self.watchers.all_light)
+        self._answering = self._unanswered and self.watchers.all_light
         with self.server.atomic():
             drawn = self.scene.update(session.state, session.control, session.system)
             self.touch.update(self.scene)
             self.touch.follow_objects(drawn)
+            if self._unanswered:
+                # A page that draws slowly waits for this picture, and does not begin those before it.
+                self._unanswered = False
+                self._answer.position = (0.0, 0.0, float(self.pictures))
         now = time.perf_counter()
         if now - self._plotted > _PLOT_SECONDS and self.play.playing:
             self._plotted = now
@@ -153,7 +164,7 @@ class LivePage:
             self.plots.send()
             self.play.status.content = self._status()
         self.server.flush()
-        self.watchers.sent()
+        self.watchers.sent(tell=self._answering)
         self.rate.tick()
         self.pictures += 1
 

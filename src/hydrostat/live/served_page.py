@@ -11,6 +11,8 @@ The script does what viser offers no setting for:
   a handle; else ten times a second. viser's page draws for a quarter of a second after each message, which keeps a
   slow browser busy with pictures that show nothing new while what is new waits. Edges are not smoothed there
   (multisampling costs more than all the rest).
+- There, too, what a user does is seen in the next picture that is drawn: those that were under way before are not
+  begun while the one that shows it, which the server marks, is about to come.
 """
 
 import shutil
@@ -21,6 +23,9 @@ from pathlib import Path
 
 REPORT = "hydrostat"
 """Key of the report in the page's local storage, as `client.local_storage.get_item` takes it."""
+ANSWER = "/answer"
+"""Name of the node in the scene that is moved by pictures that show what a user has done."""
+_folders: set[Path] = set()  # of the pages of servers that have not stopped
 _SCRIPT = """<script>(() => {
   const probe = document.createElement('canvas').getContext('webgl2');
   const info = probe && probe.getExtension('WEBGL_debug_renderer_info');
@@ -32,6 +37,8 @@ _SCRIPT = """<script>(() => {
   const isSeen = message => !/^Gui|^LocalStorage|Notification/.test(message.type);
   let arriving = false;  // while messages of the server are taken in
   let newsAt = 0, drawnAt = 0, news = () => {};  // called when there is something new to draw
+  let did = () => {};  // called when the user has done something
+  const isDone = message => /^(Gui|TransformControls|Scene)/.test(message?.type);
   const drawn = new MessageChannel(), answers = [];
   const answer = () => { for (const send of answers.splice(0)) send(); };
   drawn.port1.onmessage = answer;
@@ -53,13 +60,15 @@ _SCRIPT = """<script>(() => {
         if (seen) newsAt = performance.now();
         arriving = true;
         try { take.call(this, event); } finally { arriving = false; }
-        if (seen) news(camera);
+        if (seen) news(camera, messages.some(one => one.name === '%s'));
       };
     }
     postMessage(data, ...rest) {
       const send = () => super.postMessage(data, ...rest);
+      if (data.type === 'send' && isDone(data.message)) did();
       const isReport = data.message?.type === 'LocalStorageGetItemResponseMessage';
-      if (isReport && arriving && newsAt > drawnAt && !hidden()) {
+      // A hidden tab draws nothing and answers late: it is not to be the fastest page, for which others are drawn.
+      if (isReport && arriving && newsAt > drawnAt) {
         if (!answers.length) setTimeout(answer, 200);
         answers.push(send);
       } else send();
@@ -100,19 +109,33 @@ _SCRIPT = """<script>(() => {
     };
     const held = new Map();  // by numbers that are none of the browser's, nor the -1 of those who have asked for none
     let count = 2 ** 30, fresh = true, lively = 0, timer = 0, asked = 0;
+    // Until when the picture that shows what the user has done is awaited. After that one is drawn in any case.
+    let awaited = 0, marks = false, mayAwait = true;
+    const isAwaited = () => {
+      const left = awaited - performance.now();
+      if (left > 0 && !timer) timer = setTimeout(release, left + 1);
+      return left > 0;
+    };
+    did = () => { if (marks && mayAwait) { awaited = performance.now() + 50; mayAwait = false; } };
     const release = () => {
       clearTimeout(timer);
       timer = 0;
-      if (asked || !held.size) return;
+      if (asked || !held.size || isAwaited()) return;
       asked = askFrame(now => {
         asked = 0;
+        if (isAwaited()) return;
         fresh = false;
+        mayAwait = true;
         const calls = [...held.values()];
         held.clear();
         for (const call of calls) followed(call)(now);
       });
     };
-    news = camera => { fresh = true; camera ? move(1500) : release(); };
+    news = (camera, answers) => {
+      fresh = true;
+      if (answers) { marks = true; awaited = 0; }
+      camera ? move(1500) : release();
+    };
     const move = ms => { lively = performance.now() + ms; release(); };
     for (const kind of 'pointerdown pointermove pointerup wheel keydown keyup resize touchmove'.split(' ')) {
       window.addEventListener(kind, () => move(600), {capture: true, passive: true});
@@ -134,7 +157,35 @@ _SCRIPT = """<script>(() => {
 def with_script(page: str) -> str:
     """viser's page with the script ahead of everything that it loads."""
     begin = page.index("<head>") + len("<head>")
-    return page[:begin] + _SCRIPT % REPORT + page[begin:]
+    return page[:begin] + _SCRIPT % (ANSWER, REPORT) + page[begin:]
+
+
+def copied(root: Path) -> Path:
+    """A new folder with the page that lies in a folder, and the script in it; `remove_folders` takes it away.
+
+    Contents alone are copied, not modes: where packages are installed to be read only, so would be the copy.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="hydrostat-page-"))
+    _folders.add(folder)
+    for file in root.rglob("*"):
+        if file.is_file():
+            copy = folder / file.relative_to(root)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, copy)
+    page = folder / "index.html"
+    page.write_text(with_script(page.read_text(encoding="utf-8")), encoding="utf-8")
+    return folder
+
+
+def remove_folders() -> None:
+    """Take away the folders of all pages: for a program that is about to end without stopping its servers."""
+    for folder in list(_folders):
+        _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    _folders.discard(folder)
 
 
 @contextmanager
@@ -151,16 +202,13 @@ def served() -> Iterator[None]:
         """A server whose page lies in a folder of its own, which goes when it stops."""
 
         def __init__(self, *args, http_server_root: Path, **options):
-            self._folder = Path(tempfile.mkdtemp(prefix="hydrostat-page-"))
-            shutil.copytree(http_server_root, self._folder, dirs_exist_ok=True)
-            page = self._folder / "index.html"
-            page.write_text(with_script(page.read_text(encoding="utf-8")), encoding="utf-8")
+            self._folder = copied(http_server_root)
             super().__init__(*args, http_server_root=self._folder, **options)
 
         def stop(self) -> None:
             """Stop, and take the folder away."""
             super().stop()
-            shutil.rmtree(self._folder, ignore_errors=True)
+            _remove(self._folder)
 
     infra.WebsockServer = Server  # type: ignore[misc]
     try:

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 DETAILS = ("automatic", "full", "light")
 """How much detail pages are drawn with; automatic: light where a browser draws by the processor, or slowly."""
 _AHEAD = 2  # pictures that may be under way to a page: one is drawn, one comes
-_PATIENCE = 1.0  # s without an answer, after which a page is not waited for: it may be in a hidden tab
+PATIENCE = 1.0
+"""Time without an answer after which a page is not waited for [s]: it may be in a hidden tab."""
+_LONGEST_REPORT = 200  # characters
 _SLOW_MS, _SLOW_REPORTS = 30.0, 40  # from picture to picture, in this number of answers one after the other
 _SKY, _FLOOR = (255, 255, 255), (186, 178, 170)  # colours of the light from above and from below
 _SKY_INTENSITY = 2.2
@@ -43,6 +45,8 @@ class Watchers:
         self._each: dict[int, _Watcher] = {}
         self._pictures, self._stopped = 0, False
         self._changed = threading.Condition()
+        self.patience = PATIENCE
+        """Time without an answer after which a page is not waited for [s]."""
         self.detail = DETAILS[0]
         """How much detail is asked for, one of `DETAILS`."""
         server.on_client_connect(self._connected)
@@ -65,21 +69,26 @@ class Watchers:
         return max((self._pictures - one.answered for one in list(self._each.values())), default=0)
 
     def ready(self, ahead: bool = False) -> bool:
-        """Whether all pages that answer have drawn what was sent, but for a picture under way.
+        """Whether a page that answers has drawn what was sent, but for a picture under way.
+
+        The fastest page is waited for: one that is slower gets the newest picture when it draws the next.
 
         **Arguments:** `ahead`: for a picture that is not to wait for its turn, such as of what a user has done: one
         more may be under way.
         """
         now, most = time.monotonic(), _AHEAD + ahead
-        found = all(
-            self._pictures - one.answered < most or now - one.heard > _PATIENCE for one in list(self._each.values())
-        )
+        awaited = [one for one in list(self._each.values()) if now - one.heard <= self.patience]
+        found = not awaited or min(self._pictures - one.answered for one in awaited) < most
         self._waited_for = not found
         return found
 
-    def sent(self) -> None:
-        """A picture was sent: ask the pages whether it is drawn."""
+    def sent(self, tell: bool = False) -> None:
+        """A picture was sent: ask the pages whether it is drawn.
+
+        **Arguments:** `tell`: call `answered` when the next page says so.
+        """
         with self._changed:
+            self._waited_for = self._waited_for or tell
             self._pictures += 1
             self._changed.notify_all()
 
@@ -123,10 +132,12 @@ class Watchers:
 
     def _judge(self, one: _Watcher, report: str | None) -> None:
         """Find out from the report of a page whether it is slow. What is slow once stays so: light does not flicker."""
+        if report is not None and len(report) > _LONGEST_REPORT:
+            return
         try:
             found = json.loads(report) if report else {}
             software, slow = bool(found.get("software")), float(found.get("frame_ms") or 0.0) > _SLOW_MS
-        except (ValueError, TypeError, AttributeError):
+        except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
             return
         one.slow = one.slow + 1 if slow else 0
         if not one.judged_light and (software or one.slow >= _SLOW_REPORTS):
