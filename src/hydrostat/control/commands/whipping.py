@@ -32,6 +32,8 @@ STAGES = (
     Stage(0.36, 0.994, 0.012, 0.921, -0.957),
 )
 """The stages of a whip, found by a search (docs/papers/kang.md)."""
+BACK = STAGES[-1].begins + _TURNS
+"""Time since the whip began from which the arm turns back with all its strength [s]."""
 
 
 class Whip(Command):
