@@ -26,9 +26,9 @@ def test_a_load_is_thrown_as_far_by_muscles_of_wrong_gains(run, seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("density, least", [(1250.0, 0.2), (1500.0, 0.18), (2000.0, 0.15)])
+@pytest.mark.parametrize("density, least", [(1175.0, 0.2), (1500.0, 0.2), (1750.0, 0.2), (2000.0, 0.18)])
 def test_a_load_that_is_too_heavy_to_be_swung_up_is_whipped(run, density, least):
-    # Swung up, held at 0.2 of the arm, they flew 0.12, 0.08 and 0.05 m.
+    # At 2000 kg/m^3 0.2 m are not reached (docs/papers/kang.md).
     assert run("arm-throw", load_density=density, muscle_noise_percent=10.0)["throw_range_m"] >= least
 
 

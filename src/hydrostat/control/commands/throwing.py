@@ -14,7 +14,7 @@ from hydrostat.control.commands.base import Command
 from hydrostat.control.commands.combined import Parallel, Sequence
 from hydrostat.control.commands.contractions import Bend, Stiffen
 from hydrostat.control.commands.holding import Grasp
-from hydrostat.control.commands.whipping import Whip
+from hydrostat.control.commands.whipping import BACK, Whip
 from hydrostat.errors import InputError
 from hydrostat.lie import small
 from hydrostat.sensing import Observation
@@ -46,7 +46,7 @@ class ThrowMemory(NamedTuple):
     low: Float[Array, ""]
     """Height of the object when it was seen first [m]."""
     farthest: Float[Array, ""]
-    """The farthest flight that was foreseen so far [m]."""
+    """The farthest flight that was foreseen since suckers may let go [m]."""
 
 
 class Flight(eqx.Module):
@@ -106,7 +106,8 @@ class ThrowController(Controller):
             good = (level > _SWINGS) & (velocity[2] < self.slope * level)
         else:
             foreseen = self.flight.range(seen[2] - memory.low, velocity)
-            farthest = jnp.maximum(farthest, foreseen)
+            # What is foreseen of an arm that still turns aside is not the throw.
+            farthest = jnp.where(time > self.begins, jnp.maximum(farthest, foreseen), farthest)
             good = (farthest > self.least) & (foreseen < (1.0 - _FALLS) * farthest)
         good = (time > self.begins) & good
         late = time >= self.latest - 0.5 * period
@@ -172,7 +173,7 @@ class Throw(Recipe):
         ball = system.part(Ball)
         if ball is None:
             raise InputError("to throw, a system needs a `Ball(...)` among its surroundings")
-        begins = jnp.asarray(_LONG if self.elevation is None else self.settle)
+        begins = jnp.asarray(_LONG if self.elevation is None else BACK if self.whip else self.settle)
         latest, slope = jnp.asarray(self.settle + self.latest), jnp.tan(jnp.asarray(self.elevation or 0.0))
         flight = Flight.of(ball, system) if self.whip else None
         least = _FORESEEN * system.robot.arm.length / STANDARD_LENGTH

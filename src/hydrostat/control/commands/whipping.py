@@ -7,16 +7,10 @@ import numpy as np
 
 from hydrostat.control.commands.base import RISE, Command, Number, checked, checked_part
 
-_CURL = 0.410  # activation with which the arm curls round what it holds
-_BEYOND = (0.02, 0.25)  # of the arm, from the place that holds it: the part that curls
-_TURNS = 0.039  # s from the level of one stage to that of the next
 
+class Part(NamedTuple):
+    """The activations of one part of an arm in one stage of a whip."""
 
-class Stage(NamedTuple):
-    """The activations of one stage of a whip."""
-
-    begins: float
-    """Time since the whip began [s]."""
     radial: float
     """Activation of the radial muscles, which make the arm longer."""
     along: float
@@ -27,18 +21,40 @@ class Stage(NamedTuple):
     """Activation of the muscles that bend it towards the arm's y, graded; negative for those away from it."""
 
 
+class Stage(NamedTuple):
+    """One stage of a whip."""
+
+    begins: float
+    """Time since the whip began [s]."""
+    rise: float
+    """Time in which the levels come from those of the stage before [s]."""
+    root: Part
+    """The part next to the base."""
+    beyond: Part
+    """The rest of what moves."""
+
+
 STAGES = (
-    Stage(0.0, 0.946, 0.005, 0.101, 0.775),
-    Stage(0.36, 0.994, 0.012, 0.921, -0.957),
+    Stage(0.000, RISE, Part(0.618, 0.009, 0.296, 0.871), Part(0.903, 0.046, 0.092, 0.973)),
+    Stage(0.350, 0.045, Part(0.973, 0.039, 0.963, -0.893), Part(0.985, 0.008, 0.935, -0.976)),
+    Stage(0.446, 0.021, Part(0.832, 0.150, 0.793, -0.968), Part(0.877, 0.029, 0.590, -0.741)),
+    Stage(0.477, 0.046, Part(0.953, 0.122, 0.668, -0.683), Part(0.981, 0.045, 0.640, -0.814)),
 )
 """The stages of a whip, found by a search (docs/papers/kang.md)."""
+BACK = STAGES[2].begins
+"""Time since the whip began from which the arm, well on its way back, may let go [s]."""
+_ROOT = 0.066  # of the arm: the part next to the base
+_CURL = 0.464  # activation with which the arm curls round what it holds
+_CURLS = (0.828, 0.0, 0.0, 0.561)  # of each longitudinal muscle, from the side of the suckers round to the arm's y
+_CURLED = (0.021, 0.277)  # of the arm, from the place that holds it: the part that curls
 
 
 class Whip(Command):
     """The inner part of the arm becomes longer and turns aside, then turns back and lifts.
 
     No weight is against an arm that turns aside, and the stretched muscles of the other side pull harder than at rest
-    when they bring it back. Beyond the place that holds it curls round the load, so that more suckers take hold.
+    when they bring it back. The part next to the base has levels of its own. Beyond the place that holds it curls round
+    the load, so that more suckers take hold.
     """
 
     duration: Number
@@ -46,7 +62,7 @@ class Whip(Command):
     share: Number
     held: Number
 
-    def __init__(self, held: float, share: float = 0.335, amount: float = 1.0, duration: float = 1e3):
+    def __init__(self, held: float, share: float = 0.386, amount: float = 1.0, duration: float = 1e3):
         """**Arguments:** `held`: the place along the arm that holds a load; `share`: of the arm, from its base, that
         moves; `amount`: factor of all activations; `duration` [s].
         """
@@ -55,17 +71,15 @@ class Whip(Command):
 
     def activation(self, time, anatomy):
         """The activation of each stage, from one to the next without a break."""
-        levels = np.array([stage[1:] for stage in STAGES])
+        levels = np.array([[stage.root, stage.beyond] for stage in STAGES])
         changes = np.diff(levels, axis=0, prepend=0.0)
-        level = jnp.zeros(4)
-        for stage, change in zip(STAGES, changes, strict=True):
-            rise = _TURNS if stage.begins else RISE
-            level = level + jnp.clip((time - stage.begins) / rise, 0.0, 1.0) * change
-        radial, along, up, aside = (self.amount * level[i] for i in range(4))
-        moves = anatomy.inside(0.0, self.share)
-        sides = jnp.maximum(jnp.stack([-up, aside, up, -aside]), 0.0)
-        curls = self.amount * _CURL * jnp.clip(time / RISE, 0.0, 1.0)
-        curl = curls * anatomy.inside(self.held + _BEYOND[0], self.held + _BEYOND[1])
-        long = along * moves[:, None] + (anatomy.grade * moves)[:, None] * sides
-        long = long + curl[:, None] * jnp.array([1.0, 0.0, 0.0, 0.0])
-        return jnp.clip(anatomy.muscles(long, radial * moves + 0.5 * curl), 0.0, 1.0)
+        risen = [jnp.clip((time - stage.begins) / stage.rise, 0.0, 1.0) for stage in STAGES]
+        level = self.amount * jnp.sum(jnp.stack(risen)[:, None, None] * changes, 0)
+        radial, along, up, aside = level.T
+        sides = jnp.maximum(jnp.stack([-up, aside, up, -aside], -1), 0.0)
+        split = jnp.minimum(_ROOT, self.share)
+        moves = jnp.stack([anatomy.inside(0.0, split), anatomy.inside(split, self.share)], -1)
+        curls = self.amount * _CURL * risen[0]
+        curl = curls * anatomy.inside(self.held + _CURLED[0], self.held + _CURLED[1])
+        long = (moves @ along)[:, None] + anatomy.grade[:, None] * (moves @ sides) + curl[:, None] * jnp.array(_CURLS)
+        return jnp.clip(anatomy.muscles(long, moves @ radial + 0.5 * curl), 0.0, 1.0)
