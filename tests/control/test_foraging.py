@@ -12,8 +12,9 @@ from hydrostat.control.gaits import STROKES, CrawlController, pull_and_push
 from hydrostat.control.gaits.alternate import groups_of
 from hydrostat.control.gaits.cover import DWELLS, MISSES, PATIENCE, cover
 from hydrostat.control.gaits.forage import ForageController, TakingRange
-from hydrostat.control.gaits.prey_course import TIMES
+from hydrostat.control.gaits.prey_course import BRINGS, TIMES
 from hydrostat.lie import SE3
+from hydrostat.mechanics import kinematics
 from hydrostat.robots.build import build_robot
 from hydrostat.robots.specs.octopus import octopus
 from hydrostat.sensing import Observation
@@ -218,6 +219,27 @@ def test_the_plan_is_displaced_towards_the_mouth(controller, arm, side):
     np.testing.assert_array_equal(before, 0.0)
 
 
+def test_the_arm_lifts_its_prey_to_the_body_that_is_lowered(controller):
+    """As far as the body is lowered on the prey, the place that holds it comes nearer to the body, to first order."""
+    fetch, memory = controller.fetch, controller.init(observed((0.0, 0.0))).cover
+    arm, home = fetch.known.arm.arm, fetch.table.shape[-1]
+    sunk = 1e-4
+    change = controller.cover.shape(memory._replace(sunk=jnp.asarray(sunk)))
+    before, after = (kinematics.segment_poses(arm, q)[round(BRINGS * SEGMENTS)].position for q in (home, home + change))
+    np.testing.assert_allclose(after - before, [0.0, 0.0, sunk], atol=0.02 * sunk)
+
+
+@pytest.mark.parametrize(("clock", "waits"), [(TIMES[4] + 0.5, True), (TIMES[4] - 0.5, False), (TIMES[5] + 0.5, False)])
+def test_the_course_waits_for_an_arm_that_lags_with_its_prey(controller, clock, waits):
+    """The plan is bent, the arm straight; one that is where the plan is goes on at once."""
+    seen = observed((0.0, 0.0))
+    course = controller.fetch.init(seen._replace(q=seen.q[0]))._replace(step=jnp.asarray(clock / DT))
+    bent = controller.fetch.table.shape[-1]
+    behind, there = (controller.cover.pace(controller.fetch, seen._replace(q=q), course) for q in (seen.q[0], bent))
+    assert (float(behind) < 1.0) == waits
+    assert float(there) == 1.0
+
+
 def lowered(controller, gap, clock=TIMES[6] + 0.1, **memory):
     """What it remembers a step after it saw prey straight under its mouth, at a distance from its skin [m]."""
     seen = observed((0.0, 0.0))
@@ -229,7 +251,9 @@ def test_the_body_sinks_onto_its_prey_and_gives_way_where_it_presses(controller)
     begun = jnp.asarray(2e-3)
     far, near, deep = (float(lowered(controller, gap, sunk=begun).sunk) for gap in (0.05, 1e-3, -2e-3))
     assert far - 2e-3 == pytest.approx(DT * 0.02)
-    assert near - 2e-3 == pytest.approx(DT * 2.0 * 1.3e-3)
+    assert near - 2e-3 == pytest.approx(DT * 2.0 * 1e-3)
+    touching = float(lowered(controller, -2e-4, sunk=begun).sunk)
+    assert touching == float(begun)  # light prey bears less than the depth from which on it gives way
     assert deep - 2e-3 == pytest.approx(-DT * 2.0 * 1.7e-3)
     before = float(lowered(controller, 0.05, clock=TIMES[6] - 0.1, sunk=begun).sunk)
     assert before - 2e-3 == pytest.approx(-DT * 0.02)  # it rises again

@@ -12,8 +12,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
+from hydrostat.bodies import Arm
 from hydrostat.control.anatomy import BodyPlan
-from hydrostat.control.feedback import Servo
+from hydrostat.control.feedback import Servo, ServoMemory
 from hydrostat.control.gaits.prey_course import BENEATH, BRINGS, CLEAR, TIMES
 from hydrostat.control.point_plans import ease_of_change
 from hydrostat.control.profiles import minimum_jerk
@@ -34,7 +35,7 @@ _MISSING = (-0.01, 0.05)  # m s: bounds of that integral
 _LEVELS = (-0.1, 0.6)  # bounds of the activation, downwards and upwards
 _LIFTS = (0.0, 0.2, 0.45)  # of the arm: it bends down between the first two, up between the last two
 _CLEARS = (0.2, 0.3)  # activation of arms that rise out of the way, and the part of them that bends
-_PRESS = 3e-4  # m: depth of the body's skin at the prey, at which it sinks no farther
+_PRESS = 3e-4  # m: depth of the body's skin at the prey, from which on it gives way
 _AT = 1e-3  # m: gap up to which the mouth is at the prey
 _SLIPS = 3e-3  # m: gap from which on prey has slipped out
 _FARTHER = 0.014  # m by which it may sink farther than level prey would let it, with arms of 0.24 m
@@ -43,6 +44,7 @@ _WITHIN = 0.4  # sine of the angle from the vertical below which prey is under t
 _STEERS = 1.0  # 1/s: rate at which the seen error of the prey's place fades
 _KEEPS = 1.5  # displacement of the plan against that of prey under the body, over it
 _FARTHEST = 0.06  # m: largest displacement of the plan, of an arm of 0.24 m
+_LAGS, _PACE = 0.02, 0.25  # m by which the arm may be behind its plan, of 0.24 m, until that goes on at this pace
 _BEFORE = 0.3  # s before the end of the course to the mouth, from when on the prey is steered
 _EASES, _RELAXES = 1.0, 0.3  # s in which the arm relaxes when the body lies on the prey, and by which share
 _OPPOSITE = np.array([2, 1, 0, 3, 4, 5, 6])  # muscles across the arm, in the plane of up and down
@@ -110,8 +112,11 @@ class Cover(eqx.Module):
     """Sine of the angle from the vertical within which the underside of the body is its mouth."""
     goal: Float[Array, " 2"]
     """Where the prey is brought, from the body's axis, along the arm and to its side [m]."""
-    change: Float[Array, "n k 2"]
-    """Change of the shape for a displacement of the place that holds the prey [1/m]."""
+    change: Float[Array, "n k 3"]
+    """Change of the shape for a displacement of the place that holds the prey, along the arm, to its side and up
+    [1/m]."""
+    lags: Float[Array, ""]
+    """Distance of that place from the planned one at which the plan goes on slowest [m]."""
     farthest: Float[Array, ""]
     """Largest displacement of the plan [m]."""
 
@@ -133,9 +138,19 @@ class Cover(eqx.Module):
         size = jnp.maximum(jnp.hypot(shift[0], shift[1]), 1e-12)
         return memory._replace(shift=shift * jnp.minimum(1.0, self.farthest / size), place=place)
 
-    def shape(self, shift: Float[Array, " 2"]) -> Float[Array, "n k"]:
-        """The change of the shape for a displacement."""
-        return jnp.sum(self.change * shift, -1)
+    def shape(self, memory: CoverMemory) -> Float[Array, "n k"]:
+        """The change of the planned shape: by what is seen of the prey, and up to the body by as far as that is
+        lowered, else the arm would press its prey on the ground, and hold the body up by it."""
+        return jnp.sum(self.change * jnp.append(memory.shift, memory.sunk), -1)
+
+    def pace(self, fetch: Servo, observation: Observation, course: ServoMemory) -> Float[Array, ""]:
+        """The pace of the course, 1 where the arm follows: while it draws in prey that lags behind, the course waits
+        for it. An arm that strained for a plan far ahead flung heavy prey against the body."""
+        row = jnp.clip(course.step.astype(int), 0, len(fetch.table.wait) - 1)
+        arm, clock = fetch.known.arm.arm, course.step * observation.period
+        lag = small.norm(_held(arm, fetch.table.shape[row]) - _held(arm, observation.q))
+        draws = (clock > TIMES[4]) & (clock < TIMES[5])
+        return jnp.where(draws, jnp.clip(2.0 - 2.0 * lag / self.lags, _PACE, 1.0), 1.0)
 
     def carrying(self, fetch: Servo, taken: Float[Array, " n"]) -> Servo:
         """The servo of an arm that counts the mass of the prey where its suckers hold it."""
@@ -158,9 +173,11 @@ class Cover(eqx.Module):
         return small.norm(prey - observation.pose.position) - self.touch
 
     def lowered(self, observation: Observation, memory: CoverMemory, clock, prey) -> CoverMemory:
-        """The body sinks until its skin is at the prey, and rises where it presses too much."""
+        """The body sinks until its skin is at the prey, stays, and rises where it presses too much."""
         h, gap = observation.period, self.gap(observation, prey)
-        speed = jnp.clip(_SINKS[0] * (gap + _PRESS), -_SINKS[1], _SINKS[1])
+        # Where it touches, it stays: light prey bears less than any depth that it would be pressed to.
+        excess = jnp.maximum(gap, 0.0) + jnp.minimum(gap + _PRESS, 0.0)
+        speed = jnp.clip(_SINKS[0] * excess, -_SINKS[1], _SINKS[1])
         sunk = jnp.clip(memory.sunk + h * jnp.where(clock > TIMES[6], speed, -_SINKS[1]), 0.0, self.sink)
         # A small gap is closed by sinking; the arm works again when the prey has slipped farther.
         on = jnp.where((clock > TIMES[6]) & (gap <= 0.0), h, jnp.where(gap > _SLIPS, -h, 0.0))
@@ -211,23 +228,26 @@ def cover(system: System, plan: BodyPlan, ball: Ball, fetch: Servo) -> Cover:
         mouth=jnp.hypot(bases[0, 0], bases[0, 1]) / small.norm(bases[0]),
         goal=scale * jnp.asarray(BENEATH),
         change=_change(fetch),
+        lags=jnp.asarray(_LAGS * scale),
         farthest=_FARTHEST * scale,
     )
 
 
-def _change(fetch: Servo) -> Float[Array, "n k 2"]:
-    """The least change of the last shape of a course that displaces the held place along the arm, and to its side."""
+def _change(fetch: Servo) -> Float[Array, "n k 3"]:
+    """The least change of the last shape of a course that displaces the held place along the arm, to its side, and
+    up."""
     arm, home = fetch.known.arm.arm, fetch.table.shape[-1]
-    part, up, along = max(1, round(BRINGS * arm.count)), jnp.array([0.0, 0.0, 1.0]), arm.T_world_base.rotation[:, 2]
+    up, along = jnp.array([0.0, 0.0, 1.0]), arm.T_world_base.rotation[:, 2]
     axes = jnp.stack([along, small.cross(up, along), up])
-
-    def reached(q):
-        return small.matvec(axes, kinematics.segment_poses(arm, q)[part].position)
-
-    J = jax.jacfwd(reached)(home).reshape(3, -1)
+    J = jax.jacfwd(lambda q: small.matvec(axes, _held(arm, q)))(home).reshape(3, -1)
     JW = J * ease_of_change(arm).reshape(-1)
     change = small.matmul(JW.T, small.inverse_positive(small.matmul(JW, J.T)))
-    return change[:, :2].reshape(*home.shape, 2)
+    return change.reshape(*home.shape, 3)
+
+
+def _held(arm: Arm, q: Float[Array, "n k"]) -> Float[Array, " 3"]:
+    """The position of the place that holds the prey, in a shape [m]."""
+    return kinematics.segment_poses(arm, q)[max(1, round(BRINGS * arm.count))].position
 
 
 def _own(pose: SE3, point: Float[Array, " 3"]) -> Float[Array, " 3"]:

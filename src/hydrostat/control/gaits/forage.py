@@ -115,7 +115,10 @@ class ForageController(Controller):
         observed = self._of_arm(observation, arm, side)
         fetch = self.cover.carrying(self.fetch, observed.taken)
         # A plan that is displaced is one from which the shape differs by that.
-        fetched, course = fetch(time, observed._replace(q=observed.q - self.cover.shape(covering.shift)), memory.course)
+        displaced = observed._replace(q=observed.q - self.cover.shape(covering))
+        fetched, course = fetch(time, displaced, memory.course)
+        pace = self.cover.pace(self.fetch, displaced, memory.course)
+        course = course._replace(step=memory.course.step + pace * (course.step - memory.course.step))
         assert fetched.activation is not None
         assert crawling.activation is not None
         assert fetched.take is not None

@@ -26,7 +26,7 @@ CLEAR = 0.008
 _TAKING = (0.35, 0.75)  # of the arm: where its suckers may take it
 _SWEEP = 0.065  # m, to the side, until suckers have the prey, of an arm of 0.24 m
 _LEAST = 0.024  # m: how far beside its base the arm comes back at least, or its loop would be in the body's way
-_MOST = 0.3  # rad s, that errors may sum up to
+_MOST = 0.1  # rad s, that errors may sum up to
 
 
 def fetching(system: System, plan: BodyPlan, dt: float, radius) -> Servo:
