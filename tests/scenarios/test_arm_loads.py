@@ -26,10 +26,9 @@ def test_a_load_is_thrown_as_far_by_muscles_of_wrong_gains(run, seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("density, least", [(1175.0, 0.2), (1500.0, 0.2), (1750.0, 0.2), (2000.0, 0.18)])
-def test_a_load_that_is_too_heavy_to_be_swung_up_is_whipped(run, density, least):
-    # At 2000 kg/m^3 0.2 m are not reached (docs/papers/kang.md).
-    assert run("arm-throw", load_density=density, muscle_noise_percent=10.0)["throw_range_m"] >= least
+@pytest.mark.parametrize("density", [1175.0, 1500.0, 1750.0, 2000.0])
+def test_a_load_that_is_too_heavy_to_be_swung_up_is_whipped(run, density):
+    assert run("arm-throw", load_density=density, muscle_noise_percent=10.0)["throw_range_m"] >= 0.2
 
 
 @pytest.mark.slow

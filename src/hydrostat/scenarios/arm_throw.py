@@ -12,7 +12,7 @@ from hydrostat.scenarios.arm_loads import GATHERED, load_arm, load_outcome
 from hydrostat.scenarios.base import Outcome, Run
 
 _SWUNG, _WHIPPED = 0.4, 0.2  # of the arm: where it holds light loads, which it swings up, and those that it whips
-_WHIPS = 0.386  # of the arm, from its base: what moves in a whip
+_WHIPS = 0.388  # of the arm, from its base: what moves in a whip
 _LIFTS = 0.2  # of the moment of a muscle at the base, that the weight of a load may have that is swung up
 _SETTLE = 0.3  # s before the swing in which the arm takes hold and stiffens
 _LATEST = 1.5  # s after the swing began, when suckers let go whatever is seen

@@ -35,18 +35,18 @@ class Stage(NamedTuple):
 
 
 STAGES = (
-    Stage(0.000, RISE, Part(0.618, 0.009, 0.296, 0.871), Part(0.903, 0.046, 0.092, 0.973)),
-    Stage(0.350, 0.045, Part(0.973, 0.039, 0.963, -0.893), Part(0.985, 0.008, 0.935, -0.976)),
-    Stage(0.446, 0.021, Part(0.832, 0.150, 0.793, -0.968), Part(0.877, 0.029, 0.590, -0.741)),
-    Stage(0.477, 0.046, Part(0.953, 0.122, 0.668, -0.683), Part(0.981, 0.045, 0.640, -0.814)),
+    Stage(0.000, RISE, Part(0.675, 0.006, 0.428, 0.849), Part(0.952, 0.002, 0.039, 0.964)),
+    Stage(0.324, 0.041, Part(0.944, 0.017, 0.994, -0.954), Part(0.987, 0.001, 0.994, -0.998)),
+    Stage(0.409, 0.023, Part(0.825, 0.162, 0.662, -0.974), Part(0.924, 0.084, 0.530, -0.783)),
+    Stage(0.432, 0.054, Part(0.874, 0.143, 0.707, -0.771), Part(0.986, 0.076, 0.701, -0.963)),
 )
 """The stages of a whip, found by a search (docs/papers/kang.md)."""
 BACK = STAGES[2].begins
 """Time since the whip began from which the arm, well on its way back, may let go [s]."""
-_ROOT = 0.066  # of the arm: the part next to the base
-_CURL = 0.464  # activation with which the arm curls round what it holds
-_CURLS = (0.828, 0.0, 0.0, 0.561)  # of each longitudinal muscle, from the side of the suckers round to the arm's y
-_CURLED = (0.021, 0.277)  # of the arm, from the place that holds it: the part that curls
+_ROOT = 0.052  # of the arm: the part next to the base
+_CURL = 0.451  # activation with which the arm curls round what it holds
+_CURLS = (0.778, 0.0, 0.0, 0.629)  # of each longitudinal muscle, from the side of the suckers round to the arm's y
+_CURLED = (0.014, 0.272)  # of the arm, from the place that holds it: the part that curls
 
 
 class Whip(Command):
@@ -62,7 +62,7 @@ class Whip(Command):
     share: Number
     held: Number
 
-    def __init__(self, held: float, share: float = 0.386, amount: float = 1.0, duration: float = 1e3):
+    def __init__(self, held: float, share: float = 0.388, amount: float = 1.0, duration: float = 1e3):
         """**Arguments:** `held`: the place along the arm that holds a load; `share`: of the arm, from its base, that
         moves; `amount`: factor of all activations; `duration` [s].
         """

@@ -108,7 +108,7 @@ ARM_SCENARIOS = (
               Key("activation", 1.0, "", "of the swing", least=0.0, most=1.0),
               Key("holds_at", 0.0, "", "place along the arm that holds the load, beneath which it lies; 0: 0.4, "
                   "or 0.2 where the load is heavy", least=0.0, most=0.95),
-              Key("swing_share", 0.0, "", "of the arm, from its base, that bends; 0: a little beyond the load, 0.386 "
+              Key("swing_share", 0.0, "", "of the arm, from its base, that bends; 0: a little beyond the load, 0.388 "
                   "where it is heavy", least=0.0, most=1.0),
               Key("release_s", 0.0, "s", "after the swing began, when suckers let go; 0: when the load is seen to rise "
                   "at less than 25 degrees, or its range, if it is heavy, begins to fall", least=0.0, most=100.0),
