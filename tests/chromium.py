@@ -89,13 +89,24 @@ def draw(page, pictures: int):
     )
 
 
-def blue(page, place) -> bool:
-    """Whether there is something blue at a place in the window."""
+def color_at(page, place) -> np.ndarray:
+    """The colours about a place in the window (81, 3)."""
     from PIL import Image
 
     clip = {"x": place[0] - 4, "y": place[1] - 4, "width": 9, "height": 9}
-    image = np.asarray(Image.open(io.BytesIO(page.screenshot(clip=clip))).convert("RGB"), int)
-    return bool(np.any(image[..., 2] - image[..., 0] > 60))
+    return np.asarray(Image.open(io.BytesIO(page.screenshot(clip=clip))).convert("RGB"), int).reshape(-1, 3)
+
+
+def blue(page, place) -> bool:
+    """Whether there is something blue at a place in the window."""
+    r, _, b = color_at(page, place).T
+    return bool(np.any(b - r > 60))
+
+
+def yellow(page, place) -> bool:
+    """Whether there is something yellow at a place in the window."""
+    r, g, b = color_at(page, place).T
+    return bool(np.any((r - b > 60) & (g - b > 60)))
 
 
 def pixel(page, client, point) -> np.ndarray:
@@ -113,16 +124,24 @@ def pixel(page, client, point) -> np.ndarray:
 
 
 def drag_up(page, server, start, size: float) -> None:
-    """Grab the arrow of a handle that points up, once it is seen, and pull it up.
+    """Grab the arrow of a handle that points up, once it is seen and is yellow under the mouse, and pull it up.
 
     **Arguments:** `server`: viser's; `start`: where the handle is [m]; `size`: of the handle [m].
     """
     client = next(iter(server.get_clients().values()))
-    grab, goal = (pixel(page, client, start + np.array([0, 0, share * size])) for share in (0.35, 1.0))
-    page.wait_for_timeout(2500)
-    until(lambda: blue(page, grab))
-    page.mouse.move(*grab)
-    draw(page, 4)
+
+    def place(share: float) -> np.ndarray:
+        return pixel(page, client, start + np.array([0, 0, share * size]))
+
+    def is_under_the_mouse() -> bool:
+        # The window may still settle, and the arrow with it: where it is is found anew each time.
+        page.mouse.move(*place(0.35))
+        draw(page, 2)
+        return yellow(page, place(0.35))
+
+    until(lambda: blue(page, place(0.35)))
+    until(is_under_the_mouse)
+    grab, goal = place(0.35), place(1.0)
     page.mouse.down()
     page.mouse.move(*(0.5 * (grab + goal)), steps=3)
     page.mouse.move(*goal, steps=3)

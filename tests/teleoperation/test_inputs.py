@@ -46,10 +46,14 @@ def test_inputs_move_the_place_within_reach_and_not_too_fast():
 def test_a_stick_moves_on_at_a_velocity():
     device = PageDevice(np.zeros(3), 0.5)
     device.position(0.0)
-    device.set_velocity(velocity_of([1.0, 0.05, 0.0, -0.5]))
     for tick in range(1, 101):
+        device.set_velocity(velocity_of([1.0, 0.05, 0.0, -0.5]))
         place = device.position(0.01 * tick)
     np.testing.assert_allclose(place, [SPEED, 0.0, 0.5 * SPEED], rtol=1e-9)
+    # The page is closed with the stick pushed: nobody says that it is at rest again.
+    later = [device.position(1.0 + 0.01 * tick)[0] for tick in range(1, 201)]
+    assert later[-1] - place[0] <= 0.32 * SPEED
+    assert later[-1] == later[50]
 
 
 def test_the_gamepad_page_takes_axes_from_itself_alone():

@@ -1,5 +1,6 @@
 """The controls that all pages have: play, pause, step, speed, reset; camera, theme, layers, screenshot."""
 
+import threading
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -23,6 +24,20 @@ _LAYERS = {
     "current": "current of the water",
     "forces": "contact forces",
 }
+
+
+def one_at_a_time(function: Callable[[], object]) -> Callable[[object], None]:
+    """A callback that does what a function does, which reads the newest value of its control.
+
+    viser calls back in several threads: the last that is called has to read last, too.
+    """
+    lock = threading.Lock()
+
+    def call(event: object) -> None:
+        with lock:
+            function()
+
+    return call
 
 
 class PlayControls:
@@ -54,9 +69,10 @@ class PlayControls:
         def _(event) -> None:
             self._reset = True
 
-        @self.speeds.on_update
-        def _(event) -> None:
+        def set_speed() -> None:
             self.speed = _SPEEDS[names.index(self.speeds.value)]
+
+        self.speeds.on_update(one_at_a_time(set_speed))
 
     def set_playing(self, playing: bool) -> None:
         """Play or pause."""
@@ -101,16 +117,10 @@ class ViewControls:
                 with client.atomic():
                     client.camera.position, client.camera.look_at = position, target
 
-        @self.dark.on_update
-        def _(event) -> None:
-            stage.set_dark(self.dark.value)
-
-        @self.detail.on_update
-        def _(event) -> None:
-            watchers.set_detail(self.detail.value)
-
+        self.dark.on_update(one_at_a_time(lambda: stage.set_dark(self.dark.value)))
+        self.detail.on_update(one_at_a_time(lambda: watchers.set_detail(self.detail.value)))
         for name, box in self.layers.items():
-            box.on_update(lambda event, name=name, box=box: scene().show(name, box.value))
+            box.on_update(one_at_a_time(lambda name=name, box=box: scene().show(name, box.value)))
 
         @self.shot.on_click
         def _(event: "GuiEvent") -> None:

@@ -12,7 +12,7 @@ from hydrostat.surroundings.water import Water
 from hydrostat.viewer import colors
 
 if TYPE_CHECKING:
-    from viser import SceneClickEvent, ViserServer
+    from viser import SceneClickEvent, TransformControlsEvent, ViserServer
 
 Do = Callable[[Callable[[], Any]], None]
 """Has a function called between two steps."""
@@ -62,10 +62,10 @@ class TouchControls:
 
         @self.hold.on_update
         def _(event) -> None:
-            self._do(self._take_hold if self.hold.value else self._let_go)
+            self._do(self._hold_or_not)
 
         for control in (self.arm, self.share):
-            control.on_update(lambda event: self._do(self._take_hold) if self.hold.value else None)
+            control.on_update(lambda event: self._do(self._hold_or_not) if self.hold.value else None)
         self.stiffness.on_update(lambda event: self._do(self._push) if self.hold.value else None)
 
         @self.handle.on_update
@@ -78,6 +78,13 @@ class TouchControls:
 
     def _held(self) -> tuple[int, float]:
         return self._arm_names().index(self.arm.value), float(self.share.value)
+
+    def _hold_or_not(self) -> None:
+        """What the box says by now: it may have been changed again since."""
+        if self.hold.value:
+            self._take_hold()
+        elif self.handle.visible:
+            self._let_go()
 
     def _take_hold(self) -> None:
         self.handle.position = self._session.node_position(self._session.node_of(*self._held()))
@@ -99,7 +106,7 @@ class TouchControls:
     # Objects.
 
     def _add_objects(self) -> None:
-        self.objects = []
+        self.objects, self._dragged = [], set[int]()
         for index in range(self._session.objects):
             box = self._server.gui.add_checkbox(f"move object {index + 1}", False, hint="then drag its handle")
             handle = self._server.scene.add_transform_controls(
@@ -112,8 +119,11 @@ class TouchControls:
             self.objects.append((box, handle))
             box.on_update(lambda event, index=index: self._do(lambda: self._show_object(index)))
 
-            async def moved(event, index=index, handle=handle) -> None:
-                self._do(lambda: self._session.move_object(index, np.asarray(handle.position)))
+            async def moved(event: "TransformControlsEvent", index=index, handle=handle) -> None:
+                if event.phase == "update":
+                    self._do(lambda: self._session.move_object(index, np.asarray(handle.position)))
+                else:
+                    (self._dragged.add if event.phase == "start" else self._dragged.discard)(index)
 
             handle.on_update(moved)
 
@@ -132,13 +142,14 @@ class TouchControls:
         self.current = gui.add_slider("current [m/s]", 0.0, max(0.5, level), 0.01, level)
         self.towards = gui.add_slider("flows towards [deg]", -180.0, 180.0, 1.0, round(angle), hint="from the x axis")
 
-        def flow(event) -> None:
+        def flow() -> None:
+            # Read when it is done: events come in several threads, and the last may come first.
             angle = np.deg2rad(self.towards.value)
             level = self.current.value * np.array([np.cos(angle), np.sin(angle)])
-            self._do(lambda: self._session.set_current(np.append(level, velocity[2])))
+            self._session.set_current(np.append(level, velocity[2]))
 
-        self.current.on_update(flow)
-        self.towards.on_update(flow)
+        for slider in (self.current, self.towards):
+            slider.on_update(lambda event: self._do(flow))
 
     # A point to crawl to.
 
@@ -199,9 +210,9 @@ class TouchControls:
             self._distance.text = f"{1e3 * left:.0f} mm to go"
 
     def follow_objects(self, scene: Scene) -> None:
-        """Move the handles of objects that nobody drags to where the objects are."""
-        for (box, handle), place in zip(self.objects, scene.objects[-1], strict=True):
-            if not box.value:
+        """Move the handles that are seen, and that nobody drags, to where their objects are."""
+        for index, ((box, handle), place) in enumerate(zip(self.objects, scene.objects[-1], strict=True)):
+            if box.value and index not in self._dragged:
                 handle.position = place
 
     def reset(self) -> None:

@@ -19,7 +19,7 @@ from hydrostat.teleoperation.operator_side import OperatorSide
 from hydrostat.teleoperation.page_device import PageDevice
 
 if TYPE_CHECKING:
-    from viser import ViserServer
+    from viser import TransformControlsEvent, ViserServer
 
 _KEYS = {"K": (-1, 0, 0), "I": (1, 0, 0), "J": (0, 1, 0), "L": (0, -1, 0), "O": (0, 0, 1), "U": (0, 0, -1)}
 _STEP = 0.005  # m: of a key
@@ -38,7 +38,8 @@ class TeleopPage:
         self.server: ViserServer = open_server(port, label=f"hydrostat: {title}")
         self.port = self.server.get_port()
         self.watchers = Watchers(self.server)
-        self._lock, self._dragging, self._slid_to = threading.Lock(), False, device.goal
+        self._lock, self._inputs = threading.Lock(), threading.Lock()
+        self._dragging, self._slid_to = False, device.goal
         model = side.model
         self._length = model.limb.length
         self.model = LiveScene(self.server, model.system, model.state, root="/model", color=_MODEL_COLOR)
@@ -62,9 +63,7 @@ class TeleopPage:
         self.gizmo = server.scene.add_transform_controls(
             "/tip", scale=size, disable_rotations=True, position=tuple(device.start), depth_test=False
         )
-        self.gizmo.on_update(lambda _: device.move_to(np.array(self.gizmo.position)))
-        self.gizmo.on_drag_start(lambda _: self._drag(True))
-        self.gizmo.on_drag_end(lambda _: self._drag(False))
+        self.gizmo.on_update(self._dragged)
         with server.gui.add_folder("Place of the tip, from the start [mm]"):
             span = 1e3 * device.reach
             self.sliders = [
@@ -73,7 +72,7 @@ class TeleopPage:
             self.home = server.gui.add_button("Home")
         for slider in self.sliders:
             slider.on_update(self._slid)
-        self.home.on_click(lambda _: device.move_to(device.start))
+        self.home.on_click(lambda _: self._go_home())
         for key, direction in _KEYS.items():
             step = _STEP * np.array(direction)
             command = server.gui.add_command(f"move the tip by {_name(direction)}", hotkey=key)  # type: ignore[arg-type]
@@ -94,16 +93,29 @@ class TeleopPage:
         with self._lock:
             self.onlookers.look_at(self.side.model.view.tip)
 
-    def _drag(self, begins: bool) -> None:
-        """The gizmo is taken, or let go: while it is dragged the page does not move it."""
-        self._dragging = begins
+    async def _dragged(self, event: "TransformControlsEvent") -> None:
+        """The gizmo was moved; while it is dragged the page does not move it.
+
+        viser calls coroutines in the order of events, and functions in several threads, where the last may come first.
+        """
+        if event.phase == "update":
+            self.device.move_to(np.array(self.gizmo.position))
+        else:
+            self._dragging = event.phase == "start"
 
     def _slid(self, event) -> None:
         """A slider was moved: by the operator where there is a client, else by the page itself."""
-        if event.client is not None:
+        if event.client is None:
+            return
+        with self._inputs:
             place = self.device.start + 1e-3 * np.array([one.value for one in self.sliders])
             self.device.move_to(place)
             self._slid_to = place
+
+    def _go_home(self) -> None:
+        """Ask for the place where it started."""
+        self.device.move_to(self.device.start)
+        self._show_sliders()
 
     def _run(self) -> None:
         looked = 0.0
@@ -141,14 +153,19 @@ class TeleopPage:
         goal = self.device.goal
         if not self._dragging and np.linalg.norm(np.array(self.gizmo.position) - goal) > 1e-6:
             self.gizmo.position = tuple(goal)
-        # A slider that an operator holds is left alone: what it asks for may not have come to the device yet.
-        if np.linalg.norm(goal - self._slid_to) < 1e-9:
-            return
-        self._slid_to = goal
-        for slider, value in zip(self.sliders, 1e3 * (goal - self.device.start), strict=True):
-            rounded = float(np.clip(round(2.0 * value) / 2.0, slider.min, slider.max))
-            if slider.value != rounded:
-                slider.value = rounded
+        self._show_sliders()
+
+    def _show_sliders(self) -> None:
+        """The sliders at the place that is asked for, unless it is they that ask for it."""
+        with self._inputs:
+            goal = self.device.goal
+            if np.linalg.norm(goal - self._slid_to) < 1e-9:
+                return
+            self._slid_to = goal
+            for slider, value in zip(self.sliders, 1e3 * (goal - self.device.start), strict=True):
+                rounded = float(np.clip(round(2.0 * value) / 2.0, slider.min, slider.max))
+                if slider.value != rounded:
+                    slider.value = rounded
 
     def _show_forces(self) -> None:
         """The contact forces of the local model and of the robot as arrows."""

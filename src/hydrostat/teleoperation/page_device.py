@@ -7,6 +7,7 @@ import numpy as np
 from hydrostat.teleoperation.hands import HapticDevice
 
 _SPEED = 0.25  # m/s: fastest motion of the place, however fast a gizmo is dragged
+_STICK_SECONDS = 0.3  # for which a velocity holds that is not said again: its page may be gone, or its gamepad
 
 
 class PageDevice:
@@ -22,7 +23,7 @@ class PageDevice:
         self._lock = threading.Lock()
         self.start, self.reach, self._haptic = np.array(start, float), reach, haptic
         self._goal, self._place = self.start.copy(), self.start.copy()
-        self._velocity, self._time = np.zeros(3), 0.0
+        self._velocity, self._said, self._until, self._time = np.zeros(3), False, 0.0, 0.0
         self.force = np.zeros(3)
         """Force that the hand would be given [N]."""
 
@@ -43,9 +44,9 @@ class PageDevice:
             self._goal = self._within(self._goal + np.asarray(step, float))
 
     def set_velocity(self, velocity: np.ndarray) -> None:
-        """Move on at a velocity [m/s], as the stick of a gamepad does."""
+        """Move on at a velocity [m/s], as the stick of a gamepad does: for 0.3 s, unless it is said again."""
         with self._lock:
-            self._velocity = np.asarray(velocity, float)
+            self._velocity, self._said = np.asarray(velocity, float), True
 
     def position(self, now: float) -> np.ndarray:
         """The place for the tip [m]."""
@@ -53,6 +54,10 @@ class PageDevice:
             return self._haptic.position(now)
         with self._lock:
             elapsed, self._time = min(max(now - self._time, 0.0), 0.1), now
+            if self._said:
+                self._until, self._said = now + _STICK_SECONDS, False
+            elif now > self._until:
+                self._velocity = np.zeros(3)
             self._goal = self._within(self._goal + elapsed * self._velocity)
             ahead = self._goal - self._place
             distance = float(np.linalg.norm(ahead))
