@@ -113,6 +113,7 @@ def test_tendons_are_redder_the_tighter_they_are(server):
     system = hs.System(hs.robots.tentacle())
     control = hs.Control(tension=np.arange(9.0))
     scene = LiveScene(server, system, root="/tendons")
+    assert scene.legend() == {}  # all are slack
     drawn = scene.update(system.rest(), control)
     np.testing.assert_allclose(drawn.arms[0].tension[0], np.arange(9.0))
     lines = scene._layers["tendons"].lines
@@ -146,3 +147,20 @@ def test_a_hull_is_drawn_as_its_spheroid():
     whole = 4.0 / 3.0 * np.pi * float(hull.radius) ** 2 * float(hull.half_length)
     # Flat faces of rings of m lie within: by about (pi / m)^2 of the volume.
     assert whole * (1.0 - 3.0 * (np.pi / 48) ** 2) < volume(vertices, faces) < whole
+
+
+def test_a_body_that_is_held_is_drawn_where_its_limbs_begin(server):
+    from hydrostat.live.fixed_body import draw_fixed_body
+    from hydrostat.robots import find_robot
+
+    spec = find_robot("squid")
+    frame = draw_fixed_body(server.scene, "/held", spec)
+    w, x, y, z = frame.wxyz
+    ahead = np.array([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)])  # the body's z
+    np.testing.assert_allclose(ahead, spec.base.axis, atol=1e-6)
+    system = hs.System(hs.robots.squid())
+    begins = np.array([arm.positions[0, 0] for arm in snapshot(system, system.rest()).arms])
+    np.testing.assert_allclose((begins - np.asarray(frame.position)) @ ahead, 0.0, atol=1e-6)
+    head = server.scene.get_handle_by_name("/held/head")
+    assert head.position[2] + 0.5 * head.height == pytest.approx(0.0)
+    assert server.scene.get_handle_by_name("/held/tail").dimensions == (0.06, 0.24, 0.24)

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from viser import GuiEvent, ViserServer
 
 _SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
-_LAYERS = {
+LAYERS = {
     "muscles": "activation of muscles",
     "suckers": "suckers and what they hold",
     "tendons": "tendons, by tension",
@@ -24,6 +24,7 @@ _LAYERS = {
     "current": "current of the water",
     "forces": "contact forces",
 }
+"""Words for the layers of a scene that can be hidden."""
 
 
 def one_at_a_time(function: Callable[[], object]) -> Callable[[object], None]:
@@ -94,8 +95,19 @@ class PlayControls:
 class ViewControls:
     """Camera, theme, layers and screenshot."""
 
-    def __init__(self, server: "ViserServer", stage: Stage, scene: Callable[[], LiveScene], watchers: Watchers):
-        """**Arguments:** `scene`: gives the scene that is shown at the moment; `watchers`: the pages that show it."""
+    def __init__(
+        self,
+        server: "ViserServer",
+        stage: Stage,
+        scene: Callable[[], LiveScene],
+        watchers: Watchers,
+        *,
+        layers: Mapping[str, str] = LAYERS,
+        more: Sequence[tuple[str, tuple]] = (),
+    ):
+        """**Arguments:** `scene`: gives the scene that is shown at the moment; `watchers`: the pages that show it;
+        `layers`: words for those that can be hidden; `more`: what other colours mean.
+        """
         gui = server.gui
         with gui.add_folder("View"):
             self.cameras = gui.add_button_group("camera", ["start", "front", "side", "above", "near"])
@@ -104,10 +116,10 @@ class ViewControls:
                 "detail", DETAILS, hint="light: without shadows; automatic: light where the browser draws slowly"
             )
             self.layers = {
-                name: gui.add_checkbox(_LAYERS[name], shown) for name, shown in scene().shown.items() if name in _LAYERS
+                name: gui.add_checkbox(layers[name], shown) for name, shown in scene().shown.items() if name in layers
             }
             self.shot = gui.add_button("Screenshot", hint="the picture as a PNG file")
-            gui.add_markdown(legend(scene()))
+            gui.add_markdown(legend([*meanings(scene()), *more]))
 
         @self.cameras.on_click
         def _(event: "GuiEvent") -> None:
@@ -147,17 +159,21 @@ def centre_of(scene: LiveScene) -> np.ndarray:
     return 0.5 * (points.min(0) + points.max(0))
 
 
-def legend(scene: LiveScene) -> str:
-    """What colours mean, as Markdown."""
-    rows = []
+def meanings(scene: LiveScene) -> list[tuple[str, tuple]]:
+    """What the colours of a scene mean."""
+    rows: list[tuple[str, tuple]] = []
     if "muscles" in scene.shown:
         rows += [("longitudinal muscle, fully active", colors.LONGITUDINAL), ("radial muscle", colors.RADIAL)]
     if "suckers" in scene.shown:
         rows += [("sucker holds the ground", colors.HOLDS_GROUND), ("holds an object", colors.HOLDS_OBJECT)]
     if "tendons" in scene.shown:
         rows += [("tendon at the largest tension so far", colors.TIGHT)]
-    marks = [f'<span style="color:{colors.css(color)}">■</span> {text}' for text, color in rows]
-    return "  \n".join(marks)
+    return rows
+
+
+def legend(rows: Sequence[tuple[str, tuple]]) -> str:
+    """What colours mean, as Markdown."""
+    return "  \n".join(f'<span style="color:{colors.css(color)}">■</span> {text}' for text, color in rows)
 
 
 class Rate:

@@ -37,6 +37,7 @@ class Plots:
                     title=title,
                     scales={"x": uplot.Scale(time=False, auto=True), "y": uplot.Scale(auto=True)},
                     height=150,
+                    padding=(10, 24, 0, 0),  # room above, or the highest number is cut
                 )
         panel.dock_left()
         panel.set_width(330)

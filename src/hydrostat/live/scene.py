@@ -25,6 +25,8 @@ from hydrostat.system import Control, State, System
 if TYPE_CHECKING:
     from viser import ViserServer
 
+_NOTHING = 1e-6  # N: smaller tensions and forces are rounding
+
 
 class LiveScene:
     """All that is seen of one system: arms, muscles, suckers, tendons, body, objects, trails, current, forces.
@@ -134,7 +136,7 @@ class LiveScene:
             found["tension"] = tendons.most
         if self._forces is not None and self.shown.get("forces"):
             found["force"] = self._forces.most
-        return found
+        return {name: value for name, value in found.items() if value > _NOTHING}
 
     def remove(self) -> None:
         """Take everything out of the page."""

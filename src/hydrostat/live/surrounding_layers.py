@@ -23,7 +23,7 @@ _SHORTEST_ARROW = 0.07  # of the scene's size
 
 
 class Things:
-    """The body, free objects and obstacles."""
+    """The body with its fins, free objects and obstacles."""
 
     def __init__(self, api: "SceneApi", root: str, picture: Picture, opacity: float | None = None):
         scene = picture.scene
@@ -35,6 +35,11 @@ class Things:
         elif scene.body is not None and scene.body_radius > 0.0:
             self.body = api.add_icosphere(
                 f"{root}/body", scene.body_radius, color=colors.BODY, subdivisions=3, opacity=opacity
+            )
+        self.fins = None
+        if scene.fins is not None:
+            self.fins = api.add_mesh_simple(
+                f"{root}/fins", *fin_mesh(scene.fins[picture.row]), color=colors.FIN, opacity=opacity, side="double"
             )
         self.objects = [
             api.add_icosphere(f"{root}/objects/{i + 1}", float(radius), color=colors.PREY, subdivisions=3)
@@ -51,6 +56,9 @@ class Things:
         if self.body is not None:
             assert scene.body is not None
             self.body.position, self.body.wxyz = scene.body[row], quaternions(scene.body_rotation[row])
+        if self.fins is not None:
+            assert scene.fins is not None
+            self.fins.vertices = scene.fins[row].reshape(-1, 3).astype(np.float32)
         for node, place in zip(self.objects, scene.objects[row], strict=True):
             node.position = place
         for node, shift in zip(self.obstacles, scene.obstacle_shifts[row], strict=True):
@@ -64,6 +72,14 @@ def hull_mesh(hull: Hull, rings: int = 24) -> tuple[np.ndarray, np.ndarray]:
     size = np.array([float(hull.radius), float(hull.radius), float(hull.half_length)])
     faces = np.concatenate([unit.faces[:, [0, 1, 2]], unit.faces[:, [0, 2, 3]]])
     return (np.asarray(hull.centre) + size * unit.vertices).astype(np.float32), faces.astype(np.uint32)
+
+
+def fin_mesh(fins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The vertices and faces of membranes between the rays of fins (sections, rays, 2, 3) [m], seen from both sides."""
+    corners = np.arange(fins[..., 0].size, dtype=np.uint32).reshape(fins.shape[:3])
+    a, b, c, d = corners[:, :-1, 0], corners[:, 1:, 0], corners[:, 1:, 1], corners[:, :-1, 1]
+    faces = np.concatenate([np.stack([a, b, c], -1).reshape(-1, 3), np.stack([a, c, d], -1).reshape(-1, 3)])
+    return fins.reshape(-1, 3).astype(np.float32), faces
 
 
 def _add_shape(api: "SceneApi", name: str, shape):

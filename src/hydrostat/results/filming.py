@@ -88,12 +88,22 @@ def surfaces_of(scene: Scene, row: int) -> tuple[list[Surface], np.ndarray]:
         marks.append(arm.positions[row][ends][arm.holds[row] > 0.0])
     if scene.body is not None and scene.body_sizes.min() > 0.0:
         found.append(spheroid(scene.body_centre[row], scene.body_rotation[row], scene.body_sizes, colors.BODY))
+    if scene.fins is not None:
+        found.append(_membrane(scene.fins[row]))
     for place, radius in zip(scene.objects[row], scene.object_radii, strict=True):
         found.append(ball(place, float(radius), colors.PREY))
     for shape, shift in zip(scene.obstacles, scene.obstacle_shifts[row], strict=True):
         if isinstance(shape, Sphere):
             found.append(ball(np.asarray(shape.centre) + shift, float(shape.radius), colors.OBSTACLE))
     return found, np.concatenate(marks)
+
+
+def _membrane(fins: np.ndarray) -> Surface:
+    """The membranes between the rays of fins (sections, rays, 2, 3) [m], with both sides."""
+    corner = np.arange(fins[..., 0].size).reshape(fins.shape[:3])
+    front = np.stack([corner[:, :-1, 0], corner[:, 1:, 0], corner[:, 1:, 1], corner[:, :-1, 1]], -1).reshape(-1, 4)
+    faces = np.concatenate([front, front[:, ::-1]])
+    return Surface(fins.reshape(-1, 3), faces, np.broadcast_to(np.asarray(colors.FIN, float), (len(faces), 3)))
 
 
 def _tube(arm: DrawnArm, row: int, skin: tuple) -> Surface:

@@ -187,7 +187,7 @@ def _paths(scene: Scene) -> list[Line]:
 
 
 def _outlines(scene: Scene) -> list[Line]:
-    """The ground as a square with lines across, and boxes by their edges."""
+    """The ground as a square with lines across, boxes by their edges, and fins by their rays."""
     found = []
     low, high = scene.bounds((0, 1))
     middle, half = 0.5 * (low + high), 0.75 * float(np.max(high - low))
@@ -196,6 +196,12 @@ def _outlines(scene: Scene) -> list[Line]:
         turns = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1], [-1, -1], [1, 1], [1, -1], [-1, 1]])
         points = np.column_stack([middle + half * turns, np.full(len(turns), scene.ground)])
         found.append(Line("ground", points, color=(205, 195, 175), width=width))
+    if scene.fins is not None:
+        # One line for each section, out along a ray and back along the next.
+        rays = scene.fins.copy()
+        rays[:, :, 1::2] = rays[:, :, 1::2, ::-1]
+        for i, points in enumerate(np.moveaxis(rays.reshape(*rays.shape[:2], -1, 3), 1, 0)):
+            found.append(Line(f"fin {i + 1}", points, color=_BODY_COLOR, width=width))
     for i, shape in enumerate(scene.obstacles):
         if isinstance(shape, Box):
             # One line that passes every edge, some of them twice.

@@ -23,6 +23,7 @@ from hydrostat.mechanics import kinematics
 from hydrostat.mechanics.model import ArmModel
 from hydrostat.mechanics.robot import PerArm, joined, over_arms, split, stacked
 from hydrostat.mechanics.wires import wire_tensions
+from hydrostat.surroundings.fins import Fins
 from hydrostat.surroundings.jet import Jet
 from hydrostat.surroundings.mantle_jet import MantleJet
 from hydrostat.surroundings.objects import Ball
@@ -31,6 +32,8 @@ from hydrostat.system import Control, State, System
 
 PIECE = 64
 """Number of rows that are computed together."""
+FIN_RAYS = 9
+"""Number of rays of a section of a fin that are drawn."""
 
 
 class Row(NamedTuple):
@@ -294,6 +297,13 @@ def tension(system: System, row: Row) -> PerArm:
     inputs = system.inputs(row.control, row.state, row.state.activation, 1.0, None)
     each = zip(robot.each, *(split(robot, y) for y in (row.state.q, row.state.v, inputs.wires)), strict=True)
     return joined(robot, [wire_tensions(arm, q, v, setpoint) for arm, q, v, setpoint in each])
+
+
+def fins(system: System, row: Row) -> Float[Array, "f a 2 3"]:
+    """Both ends of the rays of a body's fins, at the root and at the edge [m]."""
+    membrane = system.part(Fins).membrane(system.part_state(row.state, Fins), FIN_RAYS)
+    pose = row.state.base_pose
+    return pose.position + small.matvec(pose.rotation, membrane)
 
 
 def per_segment(system: System, nodes: Float[Array, " n"]) -> PerArm:

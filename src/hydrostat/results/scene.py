@@ -10,6 +10,7 @@ import numpy as np
 
 from hydrostat.mechanics.robot import split
 from hydrostat.results import rows
+from hydrostat.surroundings.fins import Fins
 from hydrostat.surroundings.ground import Ground
 from hydrostat.surroundings.obstacles import Obstacles
 from hydrostat.surroundings.suckers import Suckers
@@ -114,6 +115,8 @@ class Scene:
     """Whether arms have suckers."""
     hull: "Hull | None" = None
     """Hull of a body that swims, a spheroid about its own z; None for a body that is drawn as a ball."""
+    fins: np.ndarray | None = None
+    """Both ends of the rays of each section of its fins (rows, sections, rays, 2, 3) [m]; None without fins."""
 
     @staticmethod
     def of(trajectory: "Trajectory", at: Sequence[int] | np.ndarray | slice | None = None) -> "Scene":
@@ -121,12 +124,13 @@ class Scene:
         some: Any = trajectory if at is None else trajectory[at if isinstance(at, slice) else np.asarray(at)]
         system, robot = trajectory.system, trajectory.system.robot
         fine = max(1, -(-PIECES // max(arm.arm.count for arm in robot.each)))
-        lines, things, held, taken, tension = some.all_derived(
+        lines, things, held, taken, tension, fins = some.all_derived(
             rows.Centreline(fine),
             rows.objects,
             rows.held if system.part(Suckers) is not None else _none_per_segment,
             rows.taken if system.part(Suckers) is not None else _none_per_segment,
             rows.tension if any(arm.wires is not None for arm in robot.each) else _none_per_segment,
+            rows.fins if system.part(Fins) is not None else _none_per_segment,
         )
         each = [per_arm(robot, values) for values in (lines, held, taken, some.activation, tension)]
         arms = tuple(
@@ -162,6 +166,7 @@ class Scene:
             None if water is None else np.asarray(water.current),
             system.part(Suckers) is not None,
             None if robot.body is None else robot.body.hull,
+            None if system.part(Fins) is None else np.asarray(fins),
         )
 
     @staticmethod
@@ -186,11 +191,11 @@ class Scene:
             )
             for arm in self.arms
         )
-        body = None if self.body is None else self.body[kept]
+        body, fins = (None if own is None else own[kept] for own in (self.body, self.fins))
         moving = {
             name: getattr(self, name)[kept] for name in ("time", "body_rotation", "objects", "obstacle_shifts", "path")
         }
-        return replace(self, arms=arms, body=body, **moving)
+        return replace(self, arms=arms, body=body, fins=fins, **moving)
 
     def moved(self, by: np.ndarray) -> "Scene":
         """The scene with its arms elsewhere, by a vector (3,) [m], such as to draw several below each other."""

@@ -143,21 +143,40 @@ class Fins(AbstractSurroundings):
         """The angles of the rays at the stations of each section, their rates [rad/s] and their slopes along the root
         [rad/m]."""
         s = jnp.broadcast_to(jnp.asarray(_S) * self.length, (len(self.root), _ALONG))
-        k = 2.0 * np.pi * self.waves / self.length
 
         def at(elapsed, s):
-            phase = beat.phase + 2.0 * np.pi * self.frequency * elapsed - self.offset
-            wave, flap = jnp.moveaxis(beat.amplitude + beat.rate * elapsed, -1, 0)
-            phase, wave, flap = (y[:, None] for y in (phase, wave, flap))
-            back, forth = jnp.maximum(wave, 0.0), jnp.maximum(-wave, 0.0)
-            skewed = [jnp.sin(phase - sign * self.skew * jnp.sin(phase)) for sign in (1.0, -1.0)]
-            flapping = jnp.maximum(flap, 0.0) * skewed[0] + jnp.maximum(-flap, 0.0) * skewed[1]
-            return back * jnp.sin(phase - k * s) + forth * jnp.sin(phase + k * s) + flapping
+            return self.ray_angles(
+                beat.phase + 2.0 * np.pi * self.frequency * elapsed, beat.amplitude + beat.rate * elapsed, s
+            )
 
         one = jnp.ones_like(beat.elapsed)
         angle, rate = jax.jvp(lambda t: at(t, s), (beat.elapsed,), (one,))
         slope = jax.jvp(lambda s: at(beat.elapsed, s), (s,), (jnp.ones_like(s),))[1]
         return angle, rate, slope
+
+    def ray_angles(
+        self, phase: Float[Array, ""], amplitude: Float[Array, "f 2"], s: Float[Array, "f a"]
+    ) -> Float[Array, "f a"]:
+        """The angles of the rays at distances s along the roots [m], at a phase of the beat."""
+        k = 2.0 * np.pi * self.waves / self.length
+        phase = phase - self.offset
+        wave, flap = jnp.moveaxis(amplitude, -1, 0)
+        phase, wave, flap = (y[:, None] for y in (phase, wave, flap))
+        back, forth = jnp.maximum(wave, 0.0), jnp.maximum(-wave, 0.0)
+        skewed = [jnp.sin(phase - sign * self.skew * jnp.sin(phase)) for sign in (1.0, -1.0)]
+        flapping = jnp.maximum(flap, 0.0) * skewed[0] + jnp.maximum(-flap, 0.0) * skewed[1]
+        return back * jnp.sin(phase - k * s) + forth * jnp.sin(phase + k * s) + flapping
+
+    def membrane(self, state: FinState, stations: int) -> Float[Array, "f a 2 3"]:
+        """Both ends of the rays of each section, at the root and at the edge, from the body's centre of mass [m].
+
+        **Arguments:** `stations`: number of rays of a section that are asked for.
+        """
+        s = jnp.broadcast_to(self.length * jnp.linspace(0.0, 1.0, stations), (len(self.root), stations))
+        angle = self.ray_angles(state.phase, state.amplitude, s)[:, :, None]
+        root = self.root[:, None] + s[:, :, None] * self.along[:, None]
+        ray = jnp.cos(angle) * self.out[:, None] + jnp.sin(angle) * self.normal[:, None]
+        return jnp.stack([root, root + self.span * ray], 2)
 
 
 class Beat(NamedTuple):

@@ -31,7 +31,8 @@ _LEAST = 0.1  # N, that every tendon keeps
 _GUESS = (1.8, 0.6, 0.1, 0.1)  # N, from which plans start, by tendon around the axis
 _ABOVE = np.array([-0.1, 0.0, 0.25])  # m: from the place that is looked at, where a tip would best be
 _PLACE_COUNTS = 0.3  # of a tip's place against its direction
-_COLORS = {"camera": (92, 124, 156), "light": (206, 168, 84)}
+COLORS = {"camera": (140, 112, 168), "light": (206, 168, 84)}
+"""Colours of the limbs that look on, by role."""
 _PICTURE = Camera(width=288, height=216, field_of_view=np.deg2rad(60.0), rate=3.0)
 _DARKNESS = 0.25  # share of colours that is seen outside the lamp's cone
 _DEEP = "#17384a"  # what the camera sees where nothing is
@@ -49,7 +50,7 @@ class Onlooker:
         self.pose = self._planned(place)
         """Pose of its tip."""
         state = self._system.rest(jnp.asarray(self._q))
-        self.scene = LiveScene(server, self._system, state, root=f"/{limb.name}", color=_COLORS[role])
+        self.scene = LiveScene(server, self._system, state, root=f"/{limb.name}", color=COLORS[role])
 
     def _planned(self, place: np.ndarray) -> SE3:
         """Plan the tensions that point at a place; the pose of the tip there."""
@@ -74,7 +75,7 @@ class Onlookers:
         self.each = {
             one.role: Onlooker(Limb(one.arm, body), one.role, server, place)
             for one in limbs
-            if one.role in _COLORS and one.arm.tendons
+            if one.role in COLORS and one.arm.tendons
         }
         self.lamp, self._handle = Spotlight(), None
         if "light" in self.each:

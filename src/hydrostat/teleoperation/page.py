@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hydrostat.live import LiveScene, Stage, Watchers, open_server
+from hydrostat.live.controls import LAYERS, ViewControls
+from hydrostat.live.fixed_body import draw_fixed_body
 from hydrostat.teleoperation.adaptation import Face
 from hydrostat.teleoperation.gamepad import GamepadPage
 from hydrostat.teleoperation.messages import unpacked
-from hydrostat.teleoperation.onlookers import Onlookers, patch
+from hydrostat.teleoperation.onlookers import COLORS, Onlookers, patch
 from hydrostat.teleoperation.operator_side import OperatorSide
 from hydrostat.teleoperation.page_device import PageDevice
 
@@ -27,6 +29,7 @@ _PICTURES = 25.0  # 1/s
 _ARROW = 0.25  # of the limb's length per newton, scaled by the largest force that was seen
 _FACE = 0.3  # of the limb's length: side of the patch that stands for a face
 _MODEL_COLOR, _GHOST_COLOR, _FACE_COLOR = (224, 122, 95), (70, 130, 200), (150, 160, 120)
+_FORCE_COLOR = (214, 60, 50)  # of the local model; that of the robot has the colour of its ghost
 
 
 class TeleopPage:
@@ -46,6 +49,8 @@ class TeleopPage:
         self.ghost = LiveScene(self.server, model.system, model.state, root="/robot", ghost=True, color=_GHOST_COLOR)
         around = np.concatenate([arm.positions[0] for arm in self.model.scene.arms])
         self.stage = Stage(self.server, np.concatenate([around, [device.start - 0.2, device.start + 0.2]]), None)
+        if model.limb.body is not None:
+            draw_fixed_body(self.server.scene, "/body", model.limb.body)
         self.onlookers = Onlookers(model.limb, self.server, model.view.tip)
         self._faces: list = []
         self._arrows: dict[str, Any] = {}
@@ -87,6 +92,22 @@ class TeleopPage:
             self.link = self.server.gui.add_markdown("no link yet")
         with self.server.gui.add_folder("Contact"):
             self.contact = self.server.gui.add_markdown("")
+        # Contact forces are always shown here, those of both sides.
+        layers = {name: words for name, words in LAYERS.items() if name != "forces"}
+        self.view = ViewControls(
+            self.server, self.stage, lambda: self.model, self.watchers, layers=layers, more=self._meanings()
+        )
+
+    def _meanings(self) -> list[tuple[str, tuple]]:
+        """What colours mean."""
+        return [
+            ("local model", _MODEL_COLOR),
+            ("robot, as it was last heard of", _GHOST_COLOR),
+            ("contact force of the local model", _FORCE_COLOR),
+            ("contact force of the robot", _GHOST_COLOR),
+            ("face of an obstacle, as it is estimated", _FACE_COLOR),
+            *((f"{one.role} arm", COLORS[one.role]) for one in self.onlookers.each.values()),
+        ]
 
     def _aim(self) -> None:
         """Let camera and light point at the tip of the local model."""
@@ -172,7 +193,7 @@ class TeleopPage:
         forces = {"model": self.side.model.view.force, "robot": self.side.remote_force}
         places = {"model": self.side.model.view.touch}
         places["robot"] = places["model"] if self.side.report is None else unpacked(self.side.report.touch, "<f4")
-        colors = {"model": (214, 60, 50), "robot": _GHOST_COLOR}
+        colors = {"model": _FORCE_COLOR, "robot": _GHOST_COLOR}
         for name, force in forces.items():
             size = float(np.linalg.norm(force))
             reach = self._length * _ARROW * size / max(size, 0.5)

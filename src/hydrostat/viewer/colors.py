@@ -6,6 +6,7 @@ SKIN = (196, 104, 88)
 ARMS = ((214, 96, 77), (62, 128, 146), (230, 162, 60), (120, 122, 180))
 """Colours of unequal arms, one after another."""
 BODY = (186, 98, 84)
+FIN = (216, 148, 128)
 PREY = (70, 130, 190)
 OBSTACLE = (150, 146, 136)
 LONGITUDINAL = (255, 221, 64)
