@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hydrostat.teleoperation.adaptation import FaceEstimate
+from hydrostat.teleoperation.adaptation import BallEstimate, FaceEstimate
 from hydrostat.teleoperation.hands import DAMPING, MASS, RECORDED_MOTION, STIFFNESS, VirtualHand, intended
 
 NORMAL = np.array([0.0, 0.6, 0.8])
@@ -78,3 +78,29 @@ def test_a_press_that_stays_does_not_undo_what_coming_in_has_told(seed):
         estimate.touch((stiffness * depth + 2e-3 * rng.normal()) * normal, place)
     # A minute at 50 touches a second. Forgetting all that is older alike ends at the least stiffness that is allowed.
     assert estimate.face.stiffness == pytest.approx(stiffness, rel=0.1)
+
+
+@pytest.mark.parametrize("seen", [-0.006, 0.005])
+def test_radius_and_stiffness_of_a_ball_are_learnt_by_touch(seen):
+    """Touches all around one side of a ball of 40 mm, whose radius was seen wrong."""
+    centre, radius, tip, stiffness = np.array([0.3, -0.1, 0.2]), 0.04, 0.01, 60.0
+    estimate, rng = BallEstimate(centre, radius + seen, tip, 120.0), np.random.default_rng(2)
+    for step in range(80):
+        depth = 0.004 * (1.0 - np.cos(2.0 * np.pi * step / 30.0)) + 5e-4
+        away = np.array([0.3, 0.2, 1.0]) + 0.4 * rng.normal(size=3)
+        away /= np.linalg.norm(away)
+        estimate.touch(stiffness * depth * away, centre + (radius + tip - depth) * away)
+    assert estimate.ball.stiffness == pytest.approx(stiffness, rel=0.03)
+    assert estimate.ball.radius == pytest.approx(radius, abs=2e-4)
+
+
+def test_sights_of_a_ball_are_averaged_until_it_is_touched():
+    estimate = BallEstimate(np.array([0.1, 0.0, 0.0]), 0.03, 0.01, 120.0)
+    estimate.see(np.array([0.1, 0.02, 0.0]), 0.05)
+    np.testing.assert_allclose(estimate.ball.centre, [0.1, 0.01, 0.0])
+    assert estimate.ball.radius == pytest.approx(0.04)
+    estimate.touch(np.array([0.0, 0.0, 0.1]), np.array([0.1, 0.01, 0.049]))
+    before = estimate.ball
+    estimate.see(np.array([0.5, 0.5, 0.5]), 0.5)
+    np.testing.assert_array_equal(estimate.ball.centre, before.centre)
+    assert estimate.ball.radius == before.radius

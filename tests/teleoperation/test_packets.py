@@ -5,7 +5,7 @@ import pytest
 
 from hydrostat.errors import InputError
 from hydrostat.teleoperation import messages, packets
-from hydrostat.teleoperation.messages import Command, Obstacle, Report, packed, packed_points, unpacked_points
+from hydrostat.teleoperation.messages import Ball, Command, Obstacle, Report, packed, packed_points, unpacked_points
 
 NONCES = b"a" * 16, b"b" * 16
 KEY = packets.token_key("t" * 20)
@@ -79,6 +79,9 @@ def test_a_packet_counts_once_and_not_in_the_other_direction():
         Command(50, b"12345"),
         Command(50, bytes(6 * 65)),
         report(flags=4),
+        Ball(0, packed([0.1, 0.2, 0.3, 0.0], "<f4")),
+        Ball(0, packed([0.1, 0.2, 0.3], "<f4")),
+        Ball(300, packed([0.1, 0.2, 0.3, 0.4], "<f4")),
         report(tip=packed([np.inf] * 3, "<f4")[:11]),
         report(tip=np.array([np.nan] * 3, "<f4").tobytes()),
         report(q=b"1"),

@@ -19,13 +19,14 @@ def driven():
     from hydrostat.teleoperation import Endpoint, OperatorSide, PageDevice, Report, SimulatedLimb, TeleopPage, find_limb
     from hydrostat.teleoperation.messages import packed
 
-    limb = SimulatedLimb(find_limb("squid", "light"), faces=1)
+    limb = SimulatedLimb(find_limb("squid", "light"), faces=1, balls=1)
     robot = Endpoint()
     device = PageDevice(limb.view.tip, 0.1)
     side = OperatorSide(limb, None, Endpoint(peer=("127.0.0.1", robot.port)), device, bandwidth=np.inf)
     page = TeleopPage(side, device, port=0, title="test")
     place, force = (packed(x, "<f4") for x in (limb.view.tip, [0.0, 0.0, 0.1]))
     said = Report(0, 100, place, force, place, packed(np.zeros(3)), packed(0.5 * limb.q), b"")
+    page.says = []  # what the robot says once, besides
     stop, ticking, start = threading.Event(), threading.Lock(), time.monotonic()
 
     def work():
@@ -34,6 +35,8 @@ def driven():
                 now = time.monotonic() - start
                 robot.poll(now)
                 robot.send(said, now)
+                while page.says:
+                    robot.send(page.says.pop(), now)
                 side.tick(now)
 
     thread = threading.Thread(target=work, daemon=True)
@@ -148,6 +151,23 @@ def test_the_ghost_is_the_robot_and_its_force_is_shown(driven, opened):
         address.split("/")[2].split(":")[0] for address in log["requests"] if not address.startswith(("data:", "blob:"))
     }
     assert hosts <= {"localhost", "127.0.0.1"}
+
+
+def test_a_ball_that_the_robot_sees_is_shown_and_felt(driven, opened):
+    from hydrostat.teleoperation import Ball
+    from hydrostat.teleoperation.messages import packed
+
+    side, device, shown, _ = driven
+    page, _ = opened
+    device.move_to(device.start)
+    until(lambda: np.linalg.norm(side.model.view.tip - device.start) < 0.003)
+    # Below the tip, and some millimetres into it.
+    centre, radius = device.start - [0.0, 0.0, 0.025], 0.02
+    shown.says.append(Ball(0, packed([*centre, radius], "<f4")))
+    until(lambda: side.model.view.force[2] > 0.01)
+    until(lambda: 0 in shown._balls)
+    np.testing.assert_allclose(shown._balls[0].position, centre, atol=1e-6)
+    page.get_by_text("ball 1: radius 20 mm").wait_for()
 
 
 def test_a_gamepad_of_the_browser_moves_the_tip(driven, browser):

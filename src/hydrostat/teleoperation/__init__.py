@@ -8,17 +8,18 @@ import importlib as _importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hydrostat.teleoperation.adaptation import Face, FaceEstimate, LimbEstimate
+    from hydrostat.teleoperation.adaptation import BallEstimate, Face, FaceEstimate, LimbEstimate, RoundObstacle
     from hydrostat.teleoperation.channel import Link, LinkConditions, bits_per_second
     from hydrostat.teleoperation.clocks import Clock, RealClock, SharedClock, SharedTime
     from hydrostat.teleoperation.driving import Driving, start_side
     from hydrostat.teleoperation.endpoint import Endpoint, check_door
     from hydrostat.teleoperation.experiment import Rows, SideError, run_experiment
+    from hydrostat.teleoperation.eyes import Eyes, eyes_pose
     from hydrostat.teleoperation.gamepad import GamepadPage, velocity_of
     from hydrostat.teleoperation.hands import RECORDED_MOTION, HapticDevice, VirtualHand, intended
     from hydrostat.teleoperation.limbs import Limb, find_limb
     from hydrostat.teleoperation.measures import Measures, measure_episode
-    from hydrostat.teleoperation.messages import VERSION, Command, Heartbeat, Obstacle, Report
+    from hydrostat.teleoperation.messages import VERSION, Ball, Command, Heartbeat, Obstacle, Report
     from hydrostat.teleoperation.operator_side import LinkHealth, OperatorSide
     from hydrostat.teleoperation.packets import DROPPED, Counters, Opened
     from hydrostat.teleoperation.page import TeleopPage
@@ -34,12 +35,15 @@ __all__ = [
     "RECORDED_MOTION",
     "TICK",
     "VERSION",
+    "Ball",
+    "BallEstimate",
     "Clock",
     "Command",
     "Counters",
     "Driving",
     "Endpoint",
     "Episode",
+    "Eyes",
     "Face",
     "FaceEstimate",
     "GamepadPage",
@@ -60,6 +64,7 @@ __all__ = [
     "RealClock",
     "Report",
     "RobotSide",
+    "RoundObstacle",
     "Rows",
     "SharedClock",
     "SharedTime",
@@ -70,6 +75,7 @@ __all__ = [
     "VirtualHand",
     "bits_per_second",
     "check_door",
+    "eyes_pose",
     "find_limb",
     "intended",
     "measure_episode",
@@ -84,12 +90,15 @@ _LATER = {
     "RECORDED_MOTION": "hands",
     "TICK": "simulated",
     "VERSION": "messages",
+    "Ball": "messages",
+    "BallEstimate": "adaptation",
     "Clock": "clocks",
     "Command": "messages",
     "Counters": "packets",
     "Driving": "driving",
     "Endpoint": "endpoint",
     "Episode": "processes",
+    "Eyes": "eyes",
     "Face": "adaptation",
     "FaceEstimate": "adaptation",
     "GamepadPage": "gamepad",
@@ -110,6 +119,7 @@ _LATER = {
     "RealClock": "clocks",
     "Report": "messages",
     "RobotSide": "robot_side",
+    "RoundObstacle": "adaptation",
     "Rows": "experiment",
     "SharedClock": "clocks",
     "SharedTime": "clocks",
@@ -120,6 +130,7 @@ _LATER = {
     "VirtualHand": "hands",
     "bits_per_second": "channel",
     "check_door": "endpoint",
+    "eyes_pose": "eyes",
     "find_limb": "limbs",
     "intended": "hands",
     "measure_episode": "measures",

@@ -17,7 +17,8 @@ used. Lengths tell more than tensions would: under given tensions the limb is so
 **The obstacle.** A face with outward normal n pushes a contact node whose centre is at n.x = x by F = k (x_0 - x),
 which is linear in (k, k x_0): the same recursion with two unknowns, y = F and the regressor (-(x - c), 1) about a fixed
 place c, from a prior of the place that the robot's eyes estimate and of a stiffness that is assumed. It excites itself:
-every touch goes in and out. Where no eyes told of the face, the first force tells its normal.
+every touch goes in and out. Where no eyes told of the face, the first force tells its normal. A ball is the same, with
+the distance from its centre for x: the two eyes tell its centre, and touches correct its radius.
 """
 
 from typing import NamedTuple
@@ -48,6 +49,7 @@ RECENT = 0.5
 """Time over which the motion of a limb counts against what its report tells of its statics [s]."""
 _STIFF_RANGE = (2.0, 2e4)  # N/m
 _MOST_OFF = 0.05  # m, of a face from where it was seen or first touched
+_LEAST_RADIUS = 1e-3  # m, of a ball
 
 
 class Moment(NamedTuple):
@@ -135,33 +137,32 @@ class Face(NamedTuple):
     """Stiffness of the contact [N/m]."""
 
 
-class FaceEstimate:
-    """The estimate of one face of an obstacle: where it is, and how stiff."""
+class RoundObstacle(NamedTuple):
+    """A ball as the operator's model has it."""
 
-    def __init__(self, point: np.ndarray, normal: np.ndarray, radius: float, stiffness: float):
-        """**Arguments:** `radius`: of the contact node at the tip [m]; `stiffness`: that is assumed at first [N/m]."""
-        self.normal, self._radius = np.asarray(normal, float) / np.linalg.norm(normal), radius
-        self._point = np.asarray(point, float)
-        # The unknowns are (k, k (x_0 - c)) about the place c where a node touches the face that eyes see.
-        self._centre = float(self.normal @ self._point) + radius
-        self._theta = np.array([stiffness, 0.0])
+    centre: np.ndarray
+    """[m]"""
+    radius: float
+    """[m]"""
+    stiffness: float
+    """Stiffness of the contact [N/m]."""
+
+
+class _Spring:
+    """The estimate of a contact F = k (d + o) from depths d of a node: its stiffness k, and by how much the surface is
+    farther out than it was seen, o."""
+
+    def __init__(self, stiffness: float):
+        """**Arguments:** `stiffness`: that is assumed at first [N/m]."""
+        self._theta = np.array([stiffness, 0.0])  # (k, k o)
         self._information = np.diag([(_STIFFNESS_PRIOR * stiffness) ** -2, (stiffness * _FACE_NOISE) ** -2])
-        self._sights, self.touches = 1, 0
+        self.touches = 0
 
-    def see(self, point: np.ndarray) -> None:
-        """Take in another sight of the face; it counts until the face is touched, which tells more."""
-        if self.touches:
-            return
-        self._sights += 1
-        shift = float(self.normal @ (np.asarray(point) - self._point)) / self._sights
-        self._point = self._point + shift * self.normal
-        self._centre += shift
-
-    def touch(self, force: np.ndarray, place: np.ndarray) -> None:
-        """Learn from a contact force [N] on a node whose centre is at a place [m]."""
+    def touch(self, depth: float, force: float) -> None:
+        """Learn from a force [N] at a depth below the surface as it was seen [m]."""
         self.touches += 1
-        regressor = np.array([self._centre - float(self.normal @ place), 1.0])
-        miss = float(self.normal @ force) - float(regressor @ self._theta)
+        regressor = np.array([depth, 1.0])
+        miss = force - float(regressor @ self._theta)
         # Only what this touch tells anew is forgotten: a press that stays where it is tells one combination of place
         # and stiffness again and again, and must not let go of what coming and going told of the other.
         along = self._information @ regressor
@@ -170,10 +171,76 @@ class FaceEstimate:
         self._theta = self._theta + np.linalg.solve(self._information, regressor) * miss / _FORCE_NOISE**2
 
     @property
+    def stiffness(self) -> float:
+        """The stiffness of the contact [N/m]."""
+        # The estimate itself is not bounded, or the recursion would not be that of least squares any more.
+        return float(np.clip(self._theta[0], *_STIFF_RANGE))
+
+    @property
+    def offset(self) -> float:
+        """By how much the surface is farther out than it was seen [m]."""
+        return float(np.clip(self._theta[1] / self.stiffness, -_MOST_OFF, _MOST_OFF))
+
+
+class FaceEstimate:
+    """The estimate of one face of an obstacle: where it is, and how stiff."""
+
+    def __init__(self, point: np.ndarray, normal: np.ndarray, radius: float, stiffness: float):
+        """**Arguments:** `radius`: of the contact node at the tip [m]; `stiffness`: that is assumed at first [N/m]."""
+        self.normal, self._radius = np.asarray(normal, float) / np.linalg.norm(normal), radius
+        self._point, self._sights, self._spring = np.asarray(point, float), 1, _Spring(stiffness)
+
+    def see(self, point: np.ndarray) -> None:
+        """Take in another sight of the face; it counts until the face is touched, which tells more."""
+        if self._spring.touches:
+            return
+        self._sights += 1
+        self._point = self._point + float(self.normal @ (np.asarray(point) - self._point)) / self._sights * self.normal
+
+    def height(self, place: np.ndarray) -> float:
+        """The height of a node at a place [m] above the face as it was seen [m]."""
+        return float(self.normal @ (np.asarray(place) - self._point)) - self._radius
+
+    def touch(self, force: np.ndarray, place: np.ndarray) -> None:
+        """Learn from a contact force [N] on a node whose centre is at a place [m]."""
+        self._spring.touch(-self.height(place), float(self.normal @ force))
+
+    @property
     def face(self) -> Face:
         """The face as it is estimated."""
-        # The estimate itself is not bounded, or the recursion would not be that of least squares any more.
-        k = float(np.clip(self._theta[0], *_STIFF_RANGE))
-        offset = self._centre + float(np.clip(self._theta[1] / k, -_MOST_OFF, _MOST_OFF)) - self._radius
-        along = offset - float(self.normal @ self._point)
-        return Face(self._point + along * self.normal, self.normal, k)
+        return Face(self._point + self._spring.offset * self.normal, self.normal, self._spring.stiffness)
+
+
+class BallEstimate:
+    """The estimate of an obstacle that is seen as a ball: its centre by eyes, its radius and stiffness by touch."""
+
+    def __init__(self, centre: np.ndarray, radius: float, tip_radius: float, stiffness: float):
+        """**Arguments:** `tip_radius`: of the contact node at the tip [m]; `stiffness`: that is assumed at first
+        [N/m].
+        """
+        self._centre, self._radius, self._tip_radius = np.asarray(centre, float), float(radius), tip_radius
+        self._sights, self._spring = 1, _Spring(stiffness)
+
+    def see(self, centre: np.ndarray, radius: float) -> None:
+        """Take in another sight of the ball; it counts until the ball is touched, which tells more."""
+        if self._spring.touches:
+            return
+        self._sights += 1
+        self._centre = self._centre + (np.asarray(centre) - self._centre) / self._sights
+        self._radius += (float(radius) - self._radius) / self._sights
+
+    def height(self, place: np.ndarray) -> float:
+        """The height of a node at a place [m] above the ball as it was seen [m]."""
+        return float(np.linalg.norm(np.asarray(place) - self._centre)) - self._radius - self._tip_radius
+
+    def touch(self, force: np.ndarray, place: np.ndarray) -> None:
+        """Learn from a contact force [N] on a node whose centre is at a place [m]."""
+        away = np.asarray(place) - self._centre
+        normal = away / max(float(np.linalg.norm(away)), 1e-9)
+        self._spring.touch(-self.height(place), float(normal @ force))
+
+    @property
+    def ball(self) -> RoundObstacle:
+        """The ball as it is estimated."""
+        radius = max(self._radius + self._spring.offset, _LEAST_RADIUS)
+        return RoundObstacle(self._centre, radius, self._spring.stiffness)

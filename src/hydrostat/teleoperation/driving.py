@@ -23,6 +23,8 @@ from hydrostat.teleoperation.simulated import TICK, SimulatedLimb
 
 _REACH = 0.35  # of the limb's length, that the page lets the tip go from where it starts
 _AHEAD = 0.08  # of the limb's length, from the tip to the face of the obstacle below it
+_ASIDE, _RADIUS = 0.2, 0.06  # of the limb's length: how far to port of the tip a ball lies on that face, and its radius
+_MOST_BALLS = 3  # that the operator's model can have around it
 
 
 class Driving:
@@ -55,13 +57,18 @@ class Driving:
         self._process: subprocess.Popen | None = None
         self._link: Link | None = None
         say("compiling")
-        model = SimulatedLimb(find_limb(robot, limb))
+        found = find_limb(robot, limb)
+        # A robot with a body has eyes.
+        model = SimulatedLimb(found, balls=_MOST_BALLS if found.body is not None else 0)
         tip = model.view.tip
         if peer is None:
             say("starting the robot's side")
-            face = ((float(tip[0]), float(tip[1]), float(tip[2] - _AHEAD * model.limb.length)), (0.0, 0.0, 1.0))
+            length = model.limb.length
+            face = ((float(tip[0]), float(tip[1]), float(tip[2] - _AHEAD * length)), (0.0, 0.0, 1.0))
+            ball = ((face[0][0], face[0][1] + _ASIDE * length, face[0][2] + _RADIUS * length), _RADIUS * length)
+            balls = (ball,) if model.balls else ()
             episode = Episode(1e9, conditions.bandwidth, 0, seed=conditions.seed)
-            settings = SideSettings("robot", robot, limb, (episode,), token=token, faces=(face,),
+            settings = SideSettings("robot", robot, limb, (episode,), token=token, faces=(face,), balls=balls,
                                     stiffness_scale=1.0 - 0.01 * softer_percent)  # fmt: skip
             self._process, port = start_side(settings)
             self._link = Link(conditions, ("127.0.0.1", port)).__enter__()

@@ -15,7 +15,7 @@ try:
 except ImportError as error:
     raise ImportError("teleoperation needs msgspec: pip install 'hydrostat[teleop]'") from error
 
-VERSION = 2
+VERSION = 3
 """Version of the protocol; a side drops packets of any other."""
 STEP = 2e-4
 """Step of a coordinate of a commanded point [m]: points reach 6.5 m from the origin."""
@@ -90,6 +90,14 @@ class Obstacle(msgspec.Struct, array_like=True, frozen=True):
     """The outward normal of the face, three numbers of single precision."""
 
 
+class Ball(msgspec.Struct, array_like=True, frozen=True):
+    """An obstacle that the robot's eyes estimate as a ball."""
+
+    number: int
+    shape: bytes
+    """Its centre and its radius, four numbers of single precision [m]."""
+
+
 HOLDING, TOUCHING = 1, 2
 """Flags of a report: the robot holds still since it hears nothing; something touches it."""
 
@@ -101,6 +109,7 @@ KINDS: dict[int, type] = {
     5: Command,
     6: Report,
     7: Obstacle,
+    8: Ball,
 }
 """The number of each kind of message in the header of a packet."""
 NUMBER_OF = {kind: number for number, kind in KINDS.items()}
@@ -167,6 +176,11 @@ def _unit(data: bytes) -> bool:
     return _vector(data) and abs(float(np.linalg.norm(unpacked(data, "<f4"))) - 1.0) < 1e-3
 
 
+def _ball(data: bytes) -> bool:
+    """Whether bytes are a place and a radius above zero."""
+    return len(data) == 16 and _vector(data[:12]) and 0.0 < float(np.frombuffer(data, "<f4")[3]) < np.inf
+
+
 _CHECKS = {
     Hello: lambda m: len(m.nonce) == 16,
     Challenge: lambda m: len(m.nonce) == 16 and len(m.proof) == 32,
@@ -177,4 +191,5 @@ _CHECKS = {
         and _row(m.correction) and len(m.correction) == 6 and _row(m.q) and _row(m.drive)
     ),
     Obstacle: lambda m: 0 <= m.number < 256 and _vector(m.place) and _unit(m.normal),
+    Ball: lambda m: 0 <= m.number < 256 and _ball(m.shape),
 }  # fmt: skip

@@ -11,10 +11,18 @@ from typing import NamedTuple
 import numpy as np
 
 from hydrostat.teleoperation import messages
-from hydrostat.teleoperation.adaptation import RECENT, Face, FaceEstimate, LimbEstimate, Moment
+from hydrostat.teleoperation.adaptation import (
+    RECENT,
+    BallEstimate,
+    Face,
+    FaceEstimate,
+    LimbEstimate,
+    Moment,
+    RoundObstacle,
+)
 from hydrostat.teleoperation.endpoint import HEARTBEAT_SECONDS, Endpoint
 from hydrostat.teleoperation.hands import HapticDevice
-from hydrostat.teleoperation.messages import Command, Heartbeat, Obstacle, Report, packed_points, unpacked
+from hydrostat.teleoperation.messages import Ball, Command, Heartbeat, Obstacle, Report, packed_points, unpacked
 from hydrostat.teleoperation.pacing import Pacer
 from hydrostat.teleoperation.robot_side import MOST_RATE
 from hydrostat.teleoperation.simulated import TICK, SimulatedLimb
@@ -69,7 +77,10 @@ class OperatorSide:
         self._tick, self._sent, self._altered = 0, -1e9, 0.0
         model.alter(1.0, [], ASSUMED_STIFFNESS)
         self.faces: list[FaceEstimate] = []
+        self.balls: dict[int, BallEstimate] = {}
+        """The balls that the robot's eyes have seen, by their numbers."""
         self._used: list[Face] = []
+        self._used_balls: list[RoundObstacle] = []
         self._scale, self._correction = 1.0, np.zeros(3)
         self._recent: list[Moment] = []
         self._last = -1.0
@@ -134,6 +145,9 @@ class OperatorSide:
         """Take in a message of the robot."""
         if isinstance(message, Obstacle):
             self._see(message.number, unpacked(message.place, "<f4"), unpacked(message.normal, "<f4"))
+        if isinstance(message, Ball):
+            *centre, radius = unpacked(message.shape, "<f4")
+            self._see_ball(message.number, np.array(centre), float(radius))
         # A report that was overtaken is old; one of a robot that started anew is not.
         if not isinstance(message, Report) or 0.0 <= self._last - sent < _OVERTAKEN:
             return
@@ -158,13 +172,22 @@ class OperatorSide:
         elif len(self.faces) < self.model.faces:
             self.faces.append(FaceEstimate(point, normal, self.model.tip_radius, ASSUMED_STIFFNESS))
 
+    def _see_ball(self, number: int, centre: np.ndarray, radius: float) -> None:
+        """Take in a ball that the robot's eyes see."""
+        if number in self.balls:
+            self.balls[number].see(centre, radius)
+        elif len(self.balls) < self.model.balls:
+            self.balls[number] = BallEstimate(centre, radius, self.model.tip_radius, ASSUMED_STIFFNESS)
+
     def _touch(self, force: np.ndarray, place: np.ndarray) -> None:
-        """Take in a touch: of the nearest face, or of one that nobody has seen."""
+        """Take in a touch: of the nearest face or ball, or of a face that nobody has seen."""
 
-        def away(face: FaceEstimate) -> float:
-            return abs(float(face.normal @ (place - face.face.point)) - self.model.tip_radius)
+        def away(one: FaceEstimate | BallEstimate) -> float:
+            if isinstance(one, FaceEstimate):
+                return abs(float(one.normal @ (place - one.face.point)) - self.model.tip_radius)
+            return abs(float(np.linalg.norm(place - one.ball.centre)) - one.ball.radius - self.model.tip_radius)
 
-        near = min(self.faces, key=away, default=None)
+        near = min([*self.faces, *self.balls.values()], key=away, default=None)
         if (near is None or away(near) > _NEW_FACE) and len(self.faces) < self.model.faces:
             normal = force / np.linalg.norm(force)
             near = FaceEstimate(
@@ -182,13 +205,26 @@ class OperatorSide:
         if self.report is not None:
             # The model makes the same correction as the robot, whose sensors see the tip.
             self._correction = self._correction + share * (unpacked(self.report.correction) - self._correction)
-        targets = [one.face for one in self.faces]
-        blend = lambda old, new: Face(*(a + share * (b - a) for a, b in zip(old, new, strict=True)))  # noqa: E731
-        self._used = [blend(o, n) for o, n in zip(self._used, targets, strict=False)] + targets[len(self._used) :]
+        self._used = _blended(self._used, [one.face for one in self.faces], share)
+        self._used_balls = _blended(self._used_balls, [one.ball for one in self.balls.values()], share)
         tip, radius = self.model.view.tip, self.model.tip_radius
-        near = min(self._used, key=lambda face: float(face.normal @ (tip - face.point)) - radius, default=None)
+
+        def height(one: Face | RoundObstacle) -> float:
+            if isinstance(one, Face):
+                return float(one.normal @ (tip - one.point)) - radius
+            return float(np.linalg.norm(tip - one.centre)) - one.radius - radius
+
+        near = min([*self._used, *self._used_balls], key=height, default=None)
         stiffness = ASSUMED_STIFFNESS if near is None else near.stiffness
-        self.model.alter(self._scale, [(face.point, face.normal) for face in self._used], stiffness)
+        faces = [(face.point, face.normal) for face in self._used]
+        self.model.alter(self._scale, faces, stiffness, [(ball.centre, ball.radius) for ball in self._used_balls])
+
+
+def _blended(used: list, targets: list, share: float) -> list:
+    """What is used of each estimate, drawn to it by a share of what is left; new ones as they are."""
+    drawn = [type(new)(*(a + share * (b - a) for a, b in zip(old, new, strict=True))) for old, new in
+             zip(used, targets, strict=False)]  # fmt: skip
+    return drawn + targets[len(used) :]
 
 
 def _tendons(follower) -> int:

@@ -13,12 +13,13 @@ import numpy as np
 from hydrostat.live import LiveScene, Stage, Watchers, open_server
 from hydrostat.live.controls import LAYERS, ViewControls
 from hydrostat.live.fixed_body import draw_fixed_body
-from hydrostat.teleoperation.adaptation import Face
+from hydrostat.teleoperation.adaptation import Face, RoundObstacle
 from hydrostat.teleoperation.gamepad import GamepadPage
 from hydrostat.teleoperation.messages import unpacked
 from hydrostat.teleoperation.onlookers import COLORS, Onlookers, patch
 from hydrostat.teleoperation.operator_side import OperatorSide
 from hydrostat.teleoperation.page_device import PageDevice
+from hydrostat.viewer.rendering import ball
 
 if TYPE_CHECKING:
     from viser import TransformControlsEvent, ViserServer
@@ -53,6 +54,7 @@ class TeleopPage:
             draw_fixed_body(self.server.scene, "/body", model.limb.body)
         self.onlookers = Onlookers(model.limb, self.server, model.view.tip)
         self._faces: list = []
+        self._balls: dict[int, Any] = {}
         self._arrows: dict[str, Any] = {}
         self._add_inputs()
         self._add_panels()
@@ -105,7 +107,7 @@ class TeleopPage:
             ("robot, as it was last heard of", _GHOST_COLOR),
             ("contact force of the local model", _FORCE_COLOR),
             ("contact force of the robot", _GHOST_COLOR),
-            ("face of an obstacle, as it is estimated", _FACE_COLOR),
+            ("faces and balls that the robot has estimated", _FACE_COLOR),
             *((f"{one.role} arm", COLORS[one.role]) for one in self.onlookers.each.values()),
         ]
 
@@ -151,6 +153,7 @@ class TeleopPage:
     def camera_view(self) -> np.ndarray:
         """What the camera arm sees of the local model and of the known faces [row, column, 3]."""
         others = [patch(self._middle(one.face), one.face.normal, self._side, _FACE_COLOR) for one in self.side.faces]
+        others += [ball(one.centre, one.radius, _FACE_COLOR) for one in self._seen_balls().values()]
         with self._lock:
             return self.onlookers.picture([self.model.scene], others)
 
@@ -167,6 +170,7 @@ class TeleopPage:
             self._show_inputs()
             self._show_forces()
             self._show_faces()
+            self._show_balls()
             self._show_link()
 
     def _show_inputs(self) -> None:
@@ -223,6 +227,22 @@ class TeleopPage:
             )  # fmt: skip
             self._faces.append(box)
 
+    def _seen_balls(self) -> dict[int, RoundObstacle]:
+        """The estimated balls, by their numbers."""
+        return {number: one.ball for number, one in list(self.side.balls.items())}
+
+    def _show_balls(self) -> None:
+        """The estimated balls."""
+        for number, seen in self._seen_balls().items():
+            if number not in self._balls:
+                self._balls[number] = self.server.scene.add_icosphere(
+                    f"/balls/{number}", seen.radius, color=_FACE_COLOR, opacity=0.5, subdivisions=3
+                )
+            node = self._balls[number]
+            node.position, radius = tuple(seen.centre), float(round(seen.radius, 4))
+            if node.radius != radius:
+                node.radius = radius
+
     @property
     def _side(self) -> float:
         """The side of the patch that stands for a face [m]."""
@@ -245,6 +265,8 @@ class TeleopPage:
         self.link.content = f"{state}, the robot {robot}  \n{trip}{poor}  \n{counts}"
         local, remote = (1e3 * float(np.linalg.norm(f)) for f in (side.model.view.force, side.remote_force))
         known = "".join(f"  \nface {i + 1}: {one.face.stiffness:.0f} N/m" for i, one in enumerate(side.faces))
+        for i, one in self._seen_balls().items():
+            known += f"  \nball {i + 1}: radius {1e3 * one.radius:.0f} mm, {one.stiffness:.0f} N/m"
         modulus = "" if side.estimate is None else f"  \nlimb: {100 * side.estimate.scale:.0f} % of its modulus"
         self.contact.content = f"local model {local:.0f} mN  \nrobot {remote:.0f} mN{known}{modulus}"
 

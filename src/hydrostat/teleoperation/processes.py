@@ -57,6 +57,8 @@ class SideSettings:
     """Stiffness of the contact with obstacles [N/m]."""
     faces: tuple[tuple[tuple[float, ...], tuple[float, ...]], ...] = ()
     """A point [m] and the outward normal of each face of the obstacles."""
+    balls: tuple[tuple[tuple[float, ...], float], ...] = ()
+    """Centre and radius of each ball among the obstacles [m]."""
     start: tuple[float, ...] = ()
     """Place of the hand at the start [m]; where the tip is when empty."""
     force_scale: float = 25.0
@@ -74,7 +76,8 @@ class SideSettings:
         data = json.loads(text)
         episodes = tuple(Episode(**one) for one in data.pop("episodes"))
         faces = tuple((tuple(point), tuple(normal)) for point, normal in data.pop("faces"))
-        return SideSettings(episodes=episodes, faces=faces, start=tuple(data.pop("start")), **data)
+        balls = tuple((tuple(centre), radius) for centre, radius in data.pop("balls"))
+        return SideSettings(episodes=episodes, faces=faces, balls=balls, start=tuple(data.pop("start")), **data)
 
 
 @dataclass
@@ -100,7 +103,7 @@ def main() -> None:
     from hydrostat.teleoperation.limbs import find_limb
     from hydrostat.teleoperation.simulated import TICK, SimulatedLimb
 
-    limb = SimulatedLimb(find_limb(settings.robot, settings.limb))
+    limb = SimulatedLimb(find_limb(settings.robot, settings.limb), balls=len(settings.balls))
     run = _robot_episode if settings.side == "robot" else _make_operator_episode(limb)
     for number, episode in enumerate(settings.episodes):
         limb.reset()
@@ -125,9 +128,10 @@ def _robot_episode(settings: SideSettings, episode: Episode, limb: "SimulatedLim
     from hydrostat.teleoperation.robot_side import RobotSide
 
     faces = [(np.array(point), np.array(normal)) for point, normal in settings.faces]
-    limb.alter(settings.stiffness_scale, faces, settings.contact_stiffness)
+    balls = [(np.array(centre), radius) for centre, radius in settings.balls]
+    limb.alter(settings.stiffness_scale, faces, settings.contact_stiffness, balls)
     endpoint = Endpoint(settings.token, host=settings.host, port=episode.port)
-    side = RobotSide(limb, endpoint, bandwidth=episode.bandwidth, faces=faces, seed=episode.seed)
+    side = RobotSide(limb, endpoint, bandwidth=episode.bandwidth, faces=faces, balls=balls, seed=episode.seed)
     print(json.dumps({"port": endpoint.port}), flush=True)
     while clock.wait() and clock.now < episode.seconds:
         side.tick(clock.now)

@@ -18,7 +18,7 @@ from hydrostat.mechanics.state import nodes_of
 from hydrostat.robots import scaled
 from hydrostat.simulation import RealTime
 from hydrostat.stepping import LinearImplicitEuler
-from hydrostat.surroundings import Obstacles, Plane
+from hydrostat.surroundings import Obstacles, Plane, Sphere
 from hydrostat.system import State
 from hydrostat.teleoperation.following import Sensed
 from hydrostat.teleoperation.limbs import Limb, straight_lengths
@@ -27,7 +27,8 @@ DT = 1e-3
 """Step of the dynamics [s]."""
 TICK = 0.005
 """Time between two commands of the follower [s]."""
-_FAR = np.array([0.0, 0.0, -1e3])  # m: where a face is that is not there
+_FAR = np.array([0.0, 0.0, -1e3])  # m: where a face or a ball is that is not there
+_SMALL = 0.01  # m, radius of a ball that is not there
 
 
 class LimbView(NamedTuple):
@@ -73,10 +74,13 @@ class SimulatedLimb:
     view = limb.tick(limb.view.tip + np.array([0.0, 0.01, 0.0]))
     """
 
-    def __init__(self, limb: Limb, faces: int = 4):
-        """**Arguments:** `faces`: number of flat faces of obstacles that it can have around it; `alter` sets them."""
-        self.limb, self.faces, self.touch_force = limb, faces, 2e-3
-        self.system = limb.system([Plane(point=_FAR, normal=(0.0, 0.0, 1.0))] * faces)
+    def __init__(self, limb: Limb, faces: int = 4, balls: int = 0):
+        """**Arguments:** `faces`, `balls`: number of flat faces and of balls that it can have around it; `alter` sets
+        them.
+        """
+        self.limb, self.faces, self.balls, self.touch_force = limb, faces, balls, 2e-3
+        nowhere = [Plane(point=_FAR, normal=(0.0, 0.0, 1.0))] * faces + [Sphere(_FAR, _SMALL)] * balls
+        self.system = limb.system(nowhere)
         self.tip_radius = float(self.system.robot.arm.section.radius_tip[-1])
         """Radius of the contact node at the tip [m]."""
         self._follower = limb.follower
@@ -105,14 +109,15 @@ class SimulatedLimb:
         self._structure = jax.tree.structure(arrays)
         index = next(i for i, part in enumerate(nominal.surroundings) if part is obstacles)
 
-        def alter(scale, points, normals, stiffness):
+        def alter(scale, points, normals, centres, radii, stiffness):
             shapes = tuple(Plane(point=points[i], normal=normals[i]) for i in range(self.faces))
+            shapes += tuple(Sphere(centres[i], radii[i]) for i in range(self.balls))
             parts = (scaled(robot, youngs_modulus=scale), shapes, stiffness)
             places = lambda s: (s.robot, s.surroundings[index].shapes, s.surroundings[index].law.stiffness)  # noqa: E731
             return jax.tree.leaves(eqx.filter(eqx.tree_at(places, nominal, parts), eqx.is_array))
 
-        one, some = jnp.ones(()), jnp.ones((self.faces, 3))
-        self._altered = compiled(alter, one, some, some, one)
+        one, some, balls = jnp.ones(()), jnp.ones((self.faces, 3)), jnp.ones((self.balls, 3))
+        self._altered = compiled(alter, one, some, some, balls, jnp.ones(self.balls), one)
         like, command = jnp.zeros_like(self._q), jnp.zeros(self._robot.commands)
         self._start, self._size = np.asarray(memory), len(memory)
         self._follow = compiled(follow, memory, jnp.zeros(3), like, like, jnp.zeros(3), jnp.zeros(()))
@@ -127,15 +132,26 @@ class SimulatedLimb:
         self._command = self._next(tip, tip, False)
         self.view = self._measure()
 
-    def alter(self, stiffness_scale: float, faces: Sequence[tuple[np.ndarray, np.ndarray]], stiffness: float) -> None:
+    def alter(
+        self,
+        stiffness_scale: float,
+        faces: Sequence[tuple[np.ndarray, np.ndarray]],
+        stiffness: float,
+        balls: Sequence[tuple[np.ndarray, float]] = (),
+    ) -> None:
         """Go on with another Young's modulus, over that which the follower knows, and with other obstacles.
 
-        **Arguments:** `faces`: a point [m] and the outward normal of each; `stiffness`: of the contact [N/m].
+        **Arguments:** `faces`: a point [m] and the outward normal of each; `stiffness`: of the contact [N/m]; `balls`:
+        centre and radius of each [m].
         """
         points, normals = np.tile(_FAR, (self.faces, 1)), np.tile([0.0, 0.0, 1.0], (self.faces, 1))
         for i, (point, normal) in enumerate(faces[: self.faces]):
             points[i], normals[i] = point, normal
-        leaves = self._altered(np.asarray(stiffness_scale, float), points, normals, np.asarray(stiffness, float))
+        centres, radii = np.tile(_FAR, (self.balls, 1)), np.full(self.balls, _SMALL)
+        for i, (centre, radius) in enumerate(balls[: self.balls]):
+            centres[i], radii[i] = centre, radius
+        scale, stiff = np.asarray(stiffness_scale, float), np.asarray(stiffness, float)
+        leaves = self._altered(scale, points, normals, centres, radii, stiff)
         self.system = eqx.combine(jax.tree.unflatten(self._structure, leaves), self._static)
         self._robot.alter(self.system)
         self._around = np.asarray(_flat(eqx.filter(self.obstacles, eqx.is_array)))
