@@ -104,3 +104,21 @@ def test_sights_of_a_ball_are_averaged_until_it_is_touched():
     estimate.see(np.array([0.5, 0.5, 0.5]), 0.5)
     np.testing.assert_array_equal(estimate.ball.centre, before.centre)
     assert estimate.ball.radius == before.radius
+
+
+def test_a_face_that_is_felt_before_it_is_seen_gets_the_normal_of_its_sight():
+    """The first force has friction in it: its direction is 17 degrees off that of the face."""
+    rubbing = 0.3 * np.array([1.0, 0.0, 0.0])
+    tilted = (NORMAL + rubbing) / np.linalg.norm(NORMAL + rubbing)
+    estimate, offset, along = FaceEstimate(0.2 * NORMAL, tilted, 0.01, 120.0), 0.2, np.cross(NORMAL, [1.0, 0.0, 0.0])
+    for step in range(60):
+        depth = 0.004 * (1.0 - np.cos(2.0 * np.pi * step / 30.0)) + 5e-4
+        place = (offset + 0.01 - depth) * NORMAL + 0.02 * np.sin(0.3 * step) * np.array([1.0, 0.0, 0.0]) + 0.05 * along
+        estimate.touch(40.0 * depth * (NORMAL + rubbing), place)
+    assert abs(estimate.face.stiffness - 40.0) > 10.0
+    seen = 0.203 * NORMAL
+    assert estimate.felt_from(seen, NORMAL) < 0.02
+    estimate.turn(seen, NORMAL)
+    np.testing.assert_array_equal(estimate.face.normal, NORMAL)
+    assert estimate.face.stiffness == pytest.approx(40.0, rel=0.03)
+    assert NORMAL @ estimate.face.point == pytest.approx(offset, abs=2e-4)

@@ -82,3 +82,18 @@ def test_the_operators_model_gets_the_balls_that_the_robot_sees():
     assert radius == pytest.approx(estimate.ball.radius, rel=1e-2)
     operator_end.close()
     robot_end.close()
+
+
+def test_a_face_that_was_felt_first_is_the_one_that_is_seen_later():
+    operator = OperatorSide(Still(), None, Endpoint(peer=("127.0.0.1", 9)), Hand(), bandwidth=np.inf)
+    up = np.array([0.0, 0.0, 1.0])
+    operator._touch(np.array([0.03, 0.0, 0.1]), np.array([0.5, 0.0, -0.29]))
+    assert len(operator.faces) == 1
+    operator._see(0, np.array([0.5, 0.1, -0.3]), up)
+    assert len(operator.faces) == 1
+    np.testing.assert_allclose(operator.faces[0].normal, up)
+    operator._see(1, np.array([0.5, 0.1, -0.6]), up)  # another one, far below
+    assert len(operator.faces) == 2
+    operator._see(0, np.array([0.5, 0.1, -0.31]), up)
+    assert len(operator.faces) == 2
+    operator.endpoint.close()

@@ -21,6 +21,7 @@ every touch goes in and out. Where no eyes told of the face, the first force tel
 the distance from its centre for x: the two eyes tell its centre, and touches correct its radius.
 """
 
+from collections import deque
 from typing import NamedTuple
 
 import jax
@@ -49,6 +50,7 @@ RECENT = 0.5
 """Time over which the motion of a limb counts against what its report tells of its statics [s]."""
 _STIFF_RANGE = (2.0, 2e4)  # N/m
 _MOST_OFF = 0.05  # m, of a face from where it was seen or first touched
+_FELT = 100  # touches of a face that are kept, to be told again where its first sight comes later
 _LEAST_RADIUS = 1e-3  # m, of a ball
 
 
@@ -187,8 +189,28 @@ class FaceEstimate:
 
     def __init__(self, point: np.ndarray, normal: np.ndarray, radius: float, stiffness: float):
         """**Arguments:** `radius`: of the contact node at the tip [m]; `stiffness`: that is assumed at first [N/m]."""
-        self.normal, self._radius = np.asarray(normal, float) / np.linalg.norm(normal), radius
-        self._point, self._sights, self._spring = np.asarray(point, float), 1, _Spring(stiffness)
+        self._radius, self._stiffness = radius, stiffness
+        self._felt: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=_FELT)
+        self._begin(point, normal)
+
+    def _begin(self, point: np.ndarray, normal: np.ndarray) -> None:
+        """Know no more than a first sight."""
+        self.normal = np.asarray(normal, float) / np.linalg.norm(normal)
+        self._point, self._sights, self._spring = np.asarray(point, float), 1, _Spring(self._stiffness)
+
+    def turn(self, point: np.ndarray, normal: np.ndarray) -> None:
+        """Take in the first sight of a face that was felt before: its normal was that of the first force, friction
+        included. The last touches are told again.
+        """
+        self._begin(point, normal)
+        for force, place in self._felt:
+            self._spring.touch(-self.height(place), float(self.normal @ force))
+
+    def felt_from(self, point: np.ndarray, normal: np.ndarray) -> float:
+        """How far from another face it was touched last [m]; infinite where it was not."""
+        if not self._felt:
+            return np.inf
+        return abs(float(normal @ (self._felt[-1][1] - point)) - self._radius)
 
     def see(self, point: np.ndarray) -> None:
         """Take in another sight of the face; it counts until the face is touched, which tells more."""
@@ -203,6 +225,7 @@ class FaceEstimate:
 
     def touch(self, force: np.ndarray, place: np.ndarray) -> None:
         """Learn from a contact force [N] on a node whose centre is at a place [m]."""
+        self._felt.append((np.asarray(force, float), np.asarray(place, float)))
         self._spring.touch(-self.height(place), float(self.normal @ force))
 
     @property

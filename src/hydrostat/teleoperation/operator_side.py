@@ -77,6 +77,7 @@ class OperatorSide:
         self._tick, self._sent, self._altered = 0, -1e9, 0.0
         model.alter(1.0, [], ASSUMED_STIFFNESS)
         self.faces: list[FaceEstimate] = []
+        self._seen: dict[int, FaceEstimate] = {}
         self.balls: dict[int, BallEstimate] = {}
         """The balls that the robot's eyes have seen, by their numbers."""
         self._used: list[Face] = []
@@ -166,11 +167,18 @@ class OperatorSide:
             self._touch(force, touch)
 
     def _see(self, number: int, point: np.ndarray, normal: np.ndarray) -> None:
-        """Take in a face that the robot's eyes see."""
-        if number < len(self.faces):
-            self.faces[number].see(point)
+        """Take in a face that the robot's eyes see: one that was seen before, or felt, or a new one."""
+        if number in self._seen:
+            self._seen[number].see(point)
+            return
+        unseen = [one for one in self.faces if one not in self._seen.values()]
+        near = min(unseen, key=lambda one: one.felt_from(point, normal), default=None)
+        if near is not None and near.felt_from(point, normal) < _NEW_FACE:
+            near.turn(point, normal)
+            self._seen[number] = near
         elif len(self.faces) < self.model.faces:
-            self.faces.append(FaceEstimate(point, normal, self.model.tip_radius, ASSUMED_STIFFNESS))
+            self._seen[number] = FaceEstimate(point, normal, self.model.tip_radius, ASSUMED_STIFFNESS)
+            self.faces.append(self._seen[number])
 
     def _see_ball(self, number: int, centre: np.ndarray, radius: float) -> None:
         """Take in a ball that the robot's eyes see."""
