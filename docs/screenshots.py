@@ -42,9 +42,9 @@ def opened(port: int):
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         view = browser.new_page(viewport={"width": 1500, "height": 820})
-        view.set_default_timeout(120_000)
+        view.set_default_timeout(300_000)
         view.goto(f"http://localhost:{port}")
-        view.wait_for_function(FADED_IN)
+        view.wait_for_function(FADED_IN, polling=100)
         # Software rendering is the page's own remark, not the scene's.
         view.locator("text=Software WebGL rendering detected").locator("xpath=ancestor::*[@role='alert']").locator(
             "button"

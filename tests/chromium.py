@@ -27,6 +27,7 @@ FLAGS = [
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
 ]
+PATIENCE = 300_000  # ms: of a machine on which much else runs
 # viser fades the picture in once the sky's light is loaded; before that its canvas has no opacity of its own.
 FADED_IN = "[...document.querySelectorAll('canvas')].some(canvas => canvas.style.opacity === '1')"
 
@@ -61,18 +62,18 @@ def open_page(browser, address: str, width: int = 640, height: int = 480):
     """A page that is drawn, and a log of its requests and errors."""
     log: dict[str, list[str]] = {"requests": [], "errors": []}
     page = browser.new_page(viewport={"width": width, "height": height}, accept_downloads=True)
-    page.set_default_timeout(120_000)
+    page.set_default_timeout(PATIENCE)
     page.on("request", lambda request: log["requests"].append(request.url))
     page.on("websocket", lambda socket: log["requests"].append(socket.url))
     page.on("pageerror", lambda error: log["errors"].append(str(error)))
     page.on("console", lambda said: log["errors"].append(said.text) if said.type == "error" else None)
     page.goto(address)
     page.wait_for_selector("canvas")
-    page.wait_for_function(FADED_IN)
+    page.wait_for_function(FADED_IN, polling=100)  # not by frames, which a busy machine may leave out
     return page, log
 
 
-def until(condition, seconds: float = 200.0):
+def until(condition, seconds: float = 1e-3 * PATIENCE):
     """Wait for a condition."""
     begin = time.perf_counter()
     while not condition():

@@ -4,6 +4,7 @@
 """
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -119,12 +120,12 @@ class Limb:
         built = limb_on_body(self.body, arm, **options) if self.body else build_robot(arm, free=False, **options)
         return _damped(built) if options.get("drive") == "length" else built
 
-    def system(self, shapes: "list[AbstractShape]") -> "System":
+    def system(self, shapes: "Sequence[AbstractShape]") -> "System":
         """The limb in its surroundings, among obstacles."""
         import hydrostat as hs
 
         sea = (hs.Water(squid_specs.WATER, added_mass=1.0),) if self._wet else ()
-        return hs.System(self.robot(), [*sea, hs.Obstacles(hs.ContactLaw(**CONTACT), shapes)])
+        return hs.System(self.robot(), [*sea, hs.Obstacles(hs.ContactLaw(**CONTACT), list(shapes))])
 
     @cached_property
     def follower(self) -> "AbstractFollower":

@@ -79,8 +79,8 @@ class SimulatedLimb:
         them.
         """
         self.limb, self.faces, self.balls, self.touch_force = limb, faces, balls, 2e-3
-        nowhere = [Plane(point=_FAR, normal=(0.0, 0.0, 1.0))] * faces + [Sphere(_FAR, _SMALL)] * balls
-        self.system = limb.system(nowhere)
+        nowhere = [Plane(point=_FAR, normal=(0.0, 0.0, 1.0))] * faces, [Sphere(centre=_FAR, radius=_SMALL)] * balls
+        self.system = limb.system([*nowhere[0], *nowhere[1]])
         self.tip_radius = float(self.system.robot.arm.section.radius_tip[-1])
         """Radius of the contact node at the tip [m]."""
         self._follower = limb.follower
@@ -111,7 +111,7 @@ class SimulatedLimb:
 
         def alter(scale, points, normals, centres, radii, stiffness):
             shapes = tuple(Plane(point=points[i], normal=normals[i]) for i in range(self.faces))
-            shapes += tuple(Sphere(centres[i], radii[i]) for i in range(self.balls))
+            shapes += tuple(Sphere(centre=centres[i], radius=radii[i]) for i in range(self.balls))
             parts = (scaled(robot, youngs_modulus=scale), shapes, stiffness)
             places = lambda s: (s.robot, s.surroundings[index].shapes, s.surroundings[index].law.stiffness)  # noqa: E731
             return jax.tree.leaves(eqx.filter(eqx.tree_at(places, nominal, parts), eqx.is_array))
