@@ -22,13 +22,17 @@ FLAGS = [
     "--enable-unsafe-swiftshader",
 ]  # fmt: skip
 FADED_IN = "[...document.querySelectorAll('canvas')].some(canvas => canvas.style.opacity === '1')"
+_CRAWL = {"strokes": 200, "gait": "alternate", "current_m_s": 0.05}
 LIVE = {
-    "view-octopus": ("octopus-crawl", {"strokes": 200, "gait": "alternate", "current_m_s": 0.05}, 4.6, 0.55, False),
-    "view-tracking": ("track-dynamics", {}, 4.0, 0.9, True),
-    "view-squid": ("squid-swim", {}, 6.0, 0.8, True),
+    "view-octopus": ("octopus-crawl", _CRAWL, 4.6, 0.55, False, "full"),
+    "view-octopus-light": ("octopus-crawl", _CRAWL, 4.6, 0.55, False, "light"),
+    "view-suckers": ("octopus-crawl", {"strokes": 200}, 3.0, 0.3, False, "full"),
+    "view-tracking": ("track-dynamics", {}, 4.0, 0.9, True, "full"),
+    "view-squid": ("squid-swim", {}, 4.0, 0.9, True, "full"),
 }
-"""Scenario, its settings, the simulated time of the picture [s], how near the camera is, and whether it is dark."""
-
+"""Scenario, its settings, the simulated time of the picture [s], how near the camera is, whether it is dark, detail."""
+LOW = {"view-suckers": 0.12}
+"""How high above what it looks at the camera is, over its distance, where it is not that of the page."""
 
 TELEOP = "view-teleop"
 """The page of teleoperation: the squid's palpation arm over a poor link, its ghost late."""
@@ -71,11 +75,16 @@ def take_teleop() -> None:
 
         def work() -> None:
             with opened(driving.page.port) as view:
-                driving.device.move_to(driving.device.start + np.array([0.05, 0.1, 0.06]))
+                driving.page.watchers.set_detail("full")
+                driving.device.move_to(driving.device.start + np.array([0.0, 0.10, 0.09]))
+                time.sleep(8.0)
+                driving.device.move_to(driving.device.start + np.array([0.0, 0.11, 0.012]))
+                time.sleep(8.0)
+                view.get_by_role("button", name="Look at the tip").click()
                 time.sleep(8.0)
                 # The hand goes on, and the robot has not heard of it.
-                driving.device.move_to(driving.device.start + np.array([-0.02, -0.06, -0.07]))
-                time.sleep(1.0)
+                driving.device.move_to(driving.device.start + np.array([-0.02, -0.03, 0.05]))
+                time.sleep(1.5)
                 view.screenshot(path=str(FOLDER / f"{TELEOP}.png"))
             taken.set()
 
@@ -88,12 +97,16 @@ def take_live(name: str) -> None:
     from hydrostat.live import LivePage, LiveSession, open_server
     from hydrostat.scenarios.live_motions import live_motion
 
-    scenario, settings, moment, near, dark = LIVE[name]
+    scenario, settings, moment, near, dark, detail = LIVE[name]
     session = LiveSession(live_motion(scenario, settings=settings))
     server = open_server(port=0)
     page = LivePage(server, session, scenario, dark=dark, playing=False)
     framing = page.stage.framing
-    server.initial_camera.position = framing.look_at + near * (framing.camera - framing.look_at)
+    away = near * (framing.camera - framing.look_at)
+    if name in LOW:
+        away[2] = LOW[name] * np.linalg.norm(away)
+    server.initial_camera.position = framing.look_at + away
+    page.watchers.set_detail(detail)
     threading.Thread(target=page.run, daemon=True).start()
     with opened(server.get_port()) as view:
         page.do(lambda: page.play.set_playing(True))
