@@ -89,7 +89,9 @@ def take_teleop() -> None:
             taken.set()
 
         threading.Thread(target=work, daemon=True).start()
-        driving.run(until=lambda: taken.is_set() or time.monotonic() - begin > 180.0)
+        driving.run(until=lambda: taken.is_set() or time.monotonic() - begin > 600.0)
+        if not taken.is_set():
+            raise SystemExit(f"{TELEOP}: the picture was not taken within ten minutes")
 
 
 def take_live(name: str) -> None:
