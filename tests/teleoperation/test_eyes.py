@@ -73,8 +73,8 @@ def test_the_operators_model_gets_the_balls_that_the_robot_sees():
             time.sleep(1e-3)
     assert list(operator.balls) == [0]
     estimate = operator.balls[0]
-    # Six sights in 3 s, against losses, and one every 2 s from then on; the mean is nearer than a single one.
-    assert estimate._sights == pytest.approx(6 + 37 / 2, abs=3)
+    # Twenty sights in 40 s: the mean is nearer than a single one.
+    assert estimate._sights == pytest.approx(20, abs=3)
     assert np.linalg.norm(estimate.ball.centre - CENTRE) < 2e-3
     assert estimate.ball.radius == pytest.approx(RADIUS, rel=0.02)
     ((centre, radius),) = operator.model.around

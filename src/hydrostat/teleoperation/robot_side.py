@@ -15,10 +15,6 @@ from hydrostat.teleoperation.simulated import TICK, SimulatedLimb
 MOST_RATE = 50.0
 """Rate of reports and commands on a link without limit [1/s]."""
 _SEEN_EVERY = 2.0  # s between two estimates of an obstacle
-_AT_FIRST, _FIRST_EVERY = (
-    6,
-    0.5,
-)  # estimates of each obstacle that come sooner, since some are lost, and seconds between
 VISION_NOISE = 3e-3
 """Standard deviation of the place of a face that the robot's eyes estimate [m]; assumed."""
 
@@ -69,9 +65,8 @@ class RobotSide:
 
     def _look_on(self, now: float) -> None:
         """Turn to the next obstacle."""
-        count = len(self._faces) + len(self._balls)
+        self._next_look = now + _SEEN_EVERY / (len(self._faces) + len(self._balls))
         self._looked, self._seen = self._looked + 1, None
-        self._next_look = now + (_FIRST_EVERY if self._looked < _AT_FIRST * count else _SEEN_EVERY) / count
 
     def _obstacle(self, now: float) -> Obstacle | Ball | None:
         """The obstacle whose turn it is, as it is seen; None where it is not."""
