@@ -53,11 +53,11 @@ def test_the_eyes_look_forwards_and_down_from_the_bow():
 
 def test_a_ball_is_seen_at_the_rate_of_the_pictures_and_not_behind():
     eyes = Eyes(SQUID, seed=1)
-    centre, radius = eyes.look(0.0, CENTRE, RADIUS)
+    centre, radius = eyes.observe(0.0, CENTRE, RADIUS)
     assert np.linalg.norm(centre - CENTRE) < 0.01
     assert radius == pytest.approx(RADIUS, rel=0.05)
-    assert eyes.look(0.05, CENTRE, RADIUS) is None
-    assert eyes.look(0.5, [-0.5, 0.0, 0.0], RADIUS) is None
+    assert eyes.observe(0.05, CENTRE, RADIUS) is None
+    assert eyes.observe(0.5, [-0.5, 0.0, 0.0], RADIUS) is None
 
 
 def test_the_operators_model_gets_the_balls_that_the_robot_sees():

@@ -50,7 +50,7 @@ RECENT = 0.5
 """Time over which the motion of a limb counts against what its report tells of its statics [s]."""
 _STIFF_RANGE = (2.0, 2e4)  # N/m
 _MOST_OFF = 0.05  # m, of a face from where it was seen or first touched
-_FELT = 100  # touches of a face that are kept, to be told again where its first sight comes later
+_KEPT = 100  # touches of a face that are kept, to be told again where its first sight comes later
 _LEAST_RADIUS = 1e-3  # m, of a ball
 
 
@@ -180,7 +180,7 @@ class _Spring:
 
     @property
     def offset(self) -> float:
-        """By how much the surface is farther out than it was seen [m]."""
+        """Distance of the surface farther out than where it was seen [m]."""
         return float(np.clip(self._theta[1] / self.stiffness, -_MOST_OFF, _MOST_OFF))
 
 
@@ -190,7 +190,7 @@ class FaceEstimate:
     def __init__(self, point: np.ndarray, normal: np.ndarray, radius: float, stiffness: float):
         """**Arguments:** `radius`: of the contact node at the tip [m]; `stiffness`: that is assumed at first [N/m]."""
         self._radius, self._stiffness = radius, stiffness
-        self._felt: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=_FELT)
+        self._contacts: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=_KEPT)
         self._begin(point, normal)
 
     def _begin(self, point: np.ndarray, normal: np.ndarray) -> None:
@@ -203,14 +203,14 @@ class FaceEstimate:
         included. The last touches are told again.
         """
         self._begin(point, normal)
-        for force, place in self._felt:
+        for force, place in self._contacts:
             self._spring.touch(-self.height(place), float(self.normal @ force))
 
     def felt_from(self, point: np.ndarray, normal: np.ndarray) -> float:
         """How far from another face it was touched last [m]; infinite where it was not."""
-        if not self._felt:
+        if not self._contacts:
             return np.inf
-        return abs(float(normal @ (self._felt[-1][1] - point)) - self._radius)
+        return abs(float(normal @ (self._contacts[-1][1] - point)) - self._radius)
 
     def see(self, point: np.ndarray) -> None:
         """Take in another sight of the face; it counts until the face is touched, which tells more."""
@@ -225,7 +225,7 @@ class FaceEstimate:
 
     def touch(self, force: np.ndarray, place: np.ndarray) -> None:
         """Learn from a contact force [N] on a node whose centre is at a place [m]."""
-        self._felt.append((np.asarray(force, float), np.asarray(place, float)))
+        self._contacts.append((np.asarray(force, float), np.asarray(place, float)))
         self._spring.touch(-self.height(place), float(self.normal @ force))
 
     @property

@@ -35,7 +35,7 @@ class Eyes:
         self.pose = eyes_pose(body)
         self._head = StereoHead(_CAMERA, _APART, seed)
 
-    def look(self, now: float, centre, radius: float) -> tuple[np.ndarray, float] | None:
+    def observe(self, now: float, centre, radius: float) -> tuple[np.ndarray, float] | None:
         """Centre and radius of a ball as they are estimated at a time [s]; None where it is not seen, or no new
         picture has come.
         """

@@ -95,7 +95,7 @@ class Ball(msgspec.Struct, array_like=True, frozen=True):
 
     number: int
     shape: bytes
-    """Its centre and its radius, four numbers of single precision [m]."""
+    """Centre and radius of the ball, four numbers of single precision [m]."""
 
 
 HOLDING, TOUCHING = 1, 2

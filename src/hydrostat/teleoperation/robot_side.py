@@ -58,12 +58,12 @@ class RobotSide:
             self._sent = now
             self.endpoint.send(message, now)
             if isinstance(message, Obstacle | Ball):
-                self._look_on(now)
+                self._turn_to_next(now)
         elif now - self._sent >= HEARTBEAT_SECONDS:
             self._sent = now
             self.endpoint.send(Heartbeat(), now)
 
-    def _look_on(self, now: float) -> None:
+    def _turn_to_next(self, now: float) -> None:
         """Turn to the next obstacle."""
         self._next_look = now + _SEEN_EVERY / (len(self._faces) + len(self._balls))
         self._looked, self._seen = self._looked + 1, None
@@ -79,7 +79,7 @@ class RobotSide:
             # Kept until the link bears it: the same picture is not looked at twice.
             assert self._eyes is not None
             number -= len(self._faces)
-            ball = self._eyes.look(now, *self._balls[number])
+            ball = self._eyes.observe(now, *self._balls[number])
             self._seen = None if ball is None else Ball(number, packed([*ball[0], ball[1]], "<f4"))
         return self._seen
 
@@ -89,7 +89,7 @@ class RobotSide:
             seen = self._obstacle(now)
             if seen is not None:
                 return seen
-            self._look_on(now)
+            self._turn_to_next(now)
         view, played = self.limb.view, self.playout.played
         flags = HOLDING * self.playout.holding + TOUCHING * self.limb.touching
         vectors = (packed(x, "<f4") for x in (view.tip, view.force, view.touch))
