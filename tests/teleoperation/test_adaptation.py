@@ -80,30 +80,28 @@ def test_a_press_that_stays_does_not_undo_what_coming_in_has_told(seed):
     assert estimate.face.stiffness == pytest.approx(stiffness, rel=0.1)
 
 
-@pytest.mark.parametrize("seen", [-0.006, 0.005])
-def test_radius_and_stiffness_of_a_ball_are_learnt_by_touch(seen):
-    """Touches all around one side of a ball of 40 mm, whose radius was seen wrong."""
+def test_the_stiffness_of_a_ball_is_learnt_by_touch_and_thicker_parts_of_the_limb_are_left_out():
+    """Touches by the tip on one side of a ball of 40 mm, and between them by nodes of twice and thrice the radius."""
     centre, radius, tip, stiffness = np.array([0.3, -0.1, 0.2]), 0.04, 0.01, 60.0
-    estimate, rng = BallEstimate(centre, radius + seen, tip, 120.0), np.random.default_rng(2)
-    for step in range(80):
+    estimate, rng = BallEstimate(centre, radius, tip, 120.0), np.random.default_rng(2)
+    for step in range(240):
         depth = 0.004 * (1.0 - np.cos(2.0 * np.pi * step / 30.0)) + 5e-4
         away = np.array([0.3, 0.2, 1.0]) + 0.4 * rng.normal(size=3)
         away /= np.linalg.norm(away)
-        estimate.touch(stiffness * depth * away, centre + (radius + tip - depth) * away)
-    assert estimate.ball.stiffness == pytest.approx(stiffness, rel=0.03)
-    assert estimate.ball.radius == pytest.approx(radius, abs=2e-4)
+        node = tip * (1 + step % 3)
+        estimate.touch(stiffness * depth * away, centre + (radius + node - depth) * away)
+    assert estimate.ball.stiffness == pytest.approx(stiffness, rel=0.01)
+    assert estimate.ball.radius == radius
 
 
-def test_sights_of_a_ball_are_averaged_until_it_is_touched():
+def test_sights_of_a_ball_are_averaged():
     estimate = BallEstimate(np.array([0.1, 0.0, 0.0]), 0.03, 0.01, 120.0)
     estimate.see(np.array([0.1, 0.02, 0.0]), 0.05)
     np.testing.assert_allclose(estimate.ball.centre, [0.1, 0.01, 0.0])
     assert estimate.ball.radius == pytest.approx(0.04)
     estimate.touch(np.array([0.0, 0.0, 0.1]), np.array([0.1, 0.01, 0.049]))
-    before = estimate.ball
-    estimate.see(np.array([0.5, 0.5, 0.5]), 0.5)
-    np.testing.assert_array_equal(estimate.ball.centre, before.centre)
-    assert estimate.ball.radius == before.radius
+    estimate.see(np.array([0.1, 0.01, 0.03]), 0.04)
+    np.testing.assert_allclose(estimate.ball.centre, [0.1, 0.01, 0.01])
 
 
 def test_a_face_that_is_felt_before_it_is_seen_gets_the_normal_of_its_sight():

@@ -18,7 +18,8 @@ used. Lengths tell more than tensions would: under given tensions the limb is so
 which is linear in (k, k x_0): the same recursion with two unknowns, y = F and the regressor (-(x - c), 1) about a fixed
 place c, from a prior of the place that the robot's eyes estimate and of a stiffness that is assumed. It excites itself:
 every touch goes in and out. Where no eyes told of the face, the first force tells its normal. A ball is the same, with
-the distance from its centre for x: the two eyes tell its centre, and touches correct its radius.
+the distance from its centre for x; but two eyes tell its centre and its radius to a millimetre, so that touches tell k
+alone.
 """
 
 from collections import deque
@@ -51,7 +52,6 @@ RECENT = 0.5
 _STIFF_RANGE = (2.0, 2e4)  # N/m
 _MOST_OFF = 0.05  # m, of a face from where it was seen or first touched
 _KEPT = 100  # touches of a face that are kept, to be told again where its first sight comes later
-_LEAST_RADIUS = 1e-3  # m, of a ball
 
 
 class Moment(NamedTuple):
@@ -235,35 +235,36 @@ class FaceEstimate:
 
 
 class BallEstimate:
-    """The estimate of an obstacle that is seen as a ball: its centre by eyes, its radius and stiffness by touch."""
+    """The estimate of an obstacle that is seen as a ball: its place and radius by eyes, its stiffness by touch."""
 
     def __init__(self, centre: np.ndarray, radius: float, tip_radius: float, stiffness: float):
         """**Arguments:** `tip_radius`: of the contact node at the tip [m]; `stiffness`: that is assumed at first
         [N/m].
         """
         self._centre, self._radius, self._tip_radius = np.asarray(centre, float), float(radius), tip_radius
-        self._sights, self._spring = 1, _Spring(stiffness)
+        self._stiffness, self._information, self._sights = stiffness, (_STIFFNESS_PRIOR * stiffness) ** -2, 1
 
     def see(self, centre: np.ndarray, radius: float) -> None:
-        """Take in another sight of the ball; it counts until the ball is touched, which tells more."""
-        if self._spring.touches:
-            return
+        """Take in another sight of the ball."""
         self._sights += 1
         self._centre = self._centre + (np.asarray(centre) - self._centre) / self._sights
         self._radius += (float(radius) - self._radius) / self._sights
 
     def height(self, place: np.ndarray) -> float:
-        """The height of a node at a place [m] above the ball as it was seen [m]."""
+        """The height of the tip's node at a place [m] above the ball [m]."""
         return float(np.linalg.norm(np.asarray(place) - self._centre)) - self._radius - self._tip_radius
 
     def touch(self, force: np.ndarray, place: np.ndarray) -> None:
         """Learn from a contact force [N] on a node whose centre is at a place [m]."""
+        depth = -self.height(place)
+        if depth <= 0.0:
+            return  # it is another part of the limb that touches, which is thicker than the tip
         away = np.asarray(place) - self._centre
-        normal = away / max(float(np.linalg.norm(away)), 1e-9)
-        self._spring.touch(-self.height(place), float(normal @ force))
+        pressed = float(away @ force) / max(float(np.linalg.norm(away)), 1e-9)
+        self._information = _FORGET_FACE * self._information + (depth / _FORCE_NOISE) ** 2
+        self._stiffness += depth * (pressed - depth * self._stiffness) / _FORCE_NOISE**2 / self._information
 
     @property
     def ball(self) -> RoundObstacle:
         """The ball as it is estimated."""
-        radius = max(self._radius + self._spring.offset, _LEAST_RADIUS)
-        return RoundObstacle(self._centre, radius, self._spring.stiffness)
+        return RoundObstacle(self._centre, self._radius, float(np.clip(self._stiffness, *_STIFF_RANGE)))
