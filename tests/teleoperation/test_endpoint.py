@@ -192,7 +192,7 @@ def mutated(rng, legitimate):
     for place in rng.integers(len(packet), size=rng.integers(1, 8)):
         packet[place] = rng.integers(256)
     if kind == 5:
-        packet[:2] = bytes([messages.VERSION, rng.integers(1, 8)])
+        packet[:2] = bytes([messages.VERSION, rng.integers(1, 1 + len(messages.KINDS))])
     return bytes(packet)
 
 
@@ -216,6 +216,7 @@ def overheard(token):
         Heartbeat(),
         Command(50, packed_points(np.zeros((10, 3)))),
         Report(0, 1, vector, vector, vector, bytes(6), b"", b""),
+        messages.Ball(0, messages.packed([0.1, 0.2, 0.3, 0.4], "<f4")),
     ]
     plain = [
         messages.Hello(b"n" * 16, bytes(40)),
