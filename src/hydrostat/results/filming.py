@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hydrostat import errors
+from hydrostat.results.folders import PART
 from hydrostat.results.scene import DrawnArm, Scene
 from hydrostat.surroundings.shapes import Sphere
 from hydrostat.viewer import colors
@@ -51,7 +52,7 @@ def film(
     renderer = Renderer(_framing(scene), width, height)
     name = trajectory.system.robot.name if title is None else title
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"partial-{path.name}")
+    part = path.with_name(f"{PART}{path.name}")
     writer = imageio_ffmpeg.write_frames(
         str(part), (width, height), fps=rate, codec="libx264", pix_fmt_in="rgb24", macro_block_size=2, quality=7
     )
