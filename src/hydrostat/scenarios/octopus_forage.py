@@ -18,6 +18,9 @@ _SHELL = ContactLaw(stiffness=200.0, damping=5.0, friction=0.5, slip_speed=0.01,
 _BROUGHT = 0.03
 """Largest distance from the mouth to the surface of prey that is brought there [m]."""
 
+_GAINS = 0.25
+"""Of the pace of its crawl: what it gains at least on prey that flees or drifts before it, else it gives up."""
+
 
 def forage(run: Run) -> Outcome:
     """One hunt for each placement of the prey."""
@@ -42,7 +45,9 @@ def forage(run: Run) -> Outcome:
                     raise InputError(f"{clear}; it reaches {-1e3 * gap:.3g} mm into {name}")
         controller = Forage(failed_suckers=animal.failed_suckers)
         stroke = controller.stroke(animal.system)
-        strokes = int(np.ceil(1.3 * farthest / float(stroke.length))) + 3
+        pace = float(stroke.length / stroke.duration)
+        gains = max(pace - 1e-3 * settings.prey_flees_mm_s - settings.current_m_s, _GAINS * pace) / pace
+        strokes = int(np.ceil(1.3 * farthest / gains / float(stroke.length))) + 3
         seconds = strokes * float(stroke.duration) + controller.fetch_seconds
         hunt = move(run, animal, controller, seconds, every=every, share=share, record=index == 0)
         hunts.append(Delivery.of(hunt))
@@ -85,6 +90,8 @@ def _prey(settings, place, share: float) -> Ball:
     if settings.prey_to_g:
         grams *= (settings.prey_to_g / settings.prey_g) ** share
     ball = Ball.of_density(1e-3 * grams, settings.prey_density, law=_SHELL, squeezed=True)
+    if settings.prey_flees_mm_s:
+        ball = replace(ball, flees=1e-3 * settings.prey_flees_mm_s)
     return replace(ball, position=np.array([*place, float(ball.radius)]))
 
 

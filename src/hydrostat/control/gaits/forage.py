@@ -34,6 +34,8 @@ _RISES_AT = (0.02, 0.08)  # m: how far beyond the tip of an arm of 0.24 m, and b
 _RISES = 0.2  # of the activation of an arm that rises higher, beside the body
 _RISES_OVER = 0.15  # of its distance then, over which the arm comes to be up
 _CLEARLY = 0.25  # rad by which another arm, or the other side, must suit better: the body yaws at each stroke
+_AHEAD = 1.5  # s from when an arm begins until it meets its prey: where that will be then is what counts
+_SMOOTHS = 0.5  # s over which the velocity of the prey is seen
 _EMPTY = 2.0  # s for which an arm that has swept holds nothing, until it is looked anew where the prey is
 
 
@@ -68,6 +70,10 @@ class ForageMemory(NamedTuple):
     """How the prey comes under the mouth."""
     empty: Float[Array, ""]
     """Time for which the arm that takes the prey has had nothing, though it has swept [s]."""
+    seen: Float[Array, " 2"]
+    """Where the prey was last seen on the ground [m]."""
+    moves: Float[Array, " 2"]
+    """Velocity of the prey on the ground, as seen over some time [m/s]."""
 
 
 class ForageController(Controller):
@@ -91,22 +97,27 @@ class ForageController(Controller):
 
     def init(self, observation: Observation) -> ForageMemory:
         """The memory at the start: nothing is decided."""
-        arm, side, _ = self._choice(observation)
+        return self._begun(observation, observation.objects[self.prey, :2], jnp.zeros(2))
+
+    def _begun(self, observation: Observation, seen, moves) -> ForageMemory:
+        """The memory of an octopus that sets out for its prey, which it has seen move."""
+        arm, side, _ = self._choice(observation, moves)
         here = observation.pose.position[:2]
         crawl, fetch = self.crawl.init(observation), self.fetch.init(self._of_arm(observation, arm, side))
         fresh, zero = CoverMemory.fresh(len(self.crawl.yaws)), jnp.zeros(())
-        return ForageMemory(crawl, fetch, arm, side, here, jnp.asarray(False), fresh, zero)
+        return ForageMemory(crawl, fetch, arm, side, here, jnp.asarray(False), fresh, zero, seen, moves)
 
     def __call__(self, time, observation: Observation, memory: ForageMemory):
         """The control of the crawl or of the fetch, and the new memory."""
-        memory = self._looked_anew(observation, memory)
+        memory = self._looked_anew(observation, self._watched(observation, memory))
         # Between strokes it checks whether an arm can take the prey.
         due = time - memory.crawl.began >= self.crawl.stroke.duration - 0.5 * observation.period
-        arm, side, fits = self._choice(observation)
+        moves = memory.moves
+        arm, side, fits = self._choice(observation, moves)
         there = memory.there | (due & fits)
         stays = memory.there | (~fits & self._still_suits(observation, memory, arm, side))
         arm, side = (jnp.where(stays, *y) for y in ((memory.arm, arm), (memory.side, side)))
-        path = jnp.stack([memory.start, self._goal(observation, arm, side)])
+        path = jnp.stack([memory.start, self._goal(observation, arm, side, moves)])
         crawl = eqx.tree_at(lambda crawl: crawl.path, self.crawl, path)
         crawling, crawled = crawl(time, observation, memory.crawl)
         clock, prey = memory.course.step * observation.period, observation.objects[self.prey]
@@ -139,7 +150,14 @@ class ForageController(Controller):
             grip=jnp.where(there, holding, crawling.grip),
             take=jnp.where(one & there, fetched.take, 0.0),
         )
-        return control, ForageMemory(crawled, course, arm, side, memory.start, there, covering, memory.empty)
+        new = memory._replace(crawl=crawled, course=course, arm=arm, side=side, there=there, cover=covering)
+        return control, new
+
+    def _watched(self, observation: Observation, memory: ForageMemory) -> ForageMemory:
+        """The memory of where the prey is, and of how it moves."""
+        now, share = observation.objects[self.prey, :2], observation.period / _SMOOTHS
+        moves = memory.moves + (now - memory.seen) / _SMOOTHS - share * memory.moves
+        return memory._replace(seen=now, moves=moves)
 
     def _looked_anew(self, observation: Observation, memory: ForageMemory) -> ForageMemory:
         """The memory, or a new one once the arm has had nothing for some time though it has swept: it goes for its
@@ -150,7 +168,8 @@ class ForageController(Controller):
         empty = jnp.where(lost, memory.empty + observation.period, 0.0)
         anew = empty > _EMPTY
         kept = memory._replace(empty=empty)
-        return jax.tree.map(lambda new, old: jnp.where(anew, new, old), self.init(observation), kept)
+        fresh = self._begun(observation, memory.seen, memory.moves)
+        return jax.tree.map(lambda new, old: jnp.where(anew, new, old), fresh, kept)
 
     def _timed(
         self, observation: Observation, memory: ForageMemory, course: ServoMemory, covering: CoverMemory
@@ -190,9 +209,9 @@ class ForageController(Controller):
             q=turn * observation.q[arm], v=turn * observation.v[arm], taken=observation.taken[arm]
         )
 
-    def _choice(self, observation: Observation) -> tuple[Int[Array, ""], Float[Array, ""], Bool[Array, ""]]:
-        """The arm that the prey lies beside best, on which side, and whether it can take it."""
-        far, angle = self._bearings(observation)
+    def _choice(self, observation: Observation, moves=0.0) -> tuple[Int[Array, ""], Float[Array, ""], Bool[Array, ""]]:
+        """The arm that the prey will lie beside best, on which side, and whether it can take it."""
+        far, angle = self._bearings(observation, moves)
         along, left = far * jnp.cos(angle), far * jnp.sin(angle)
         beside = jnp.abs(left)
         (near, most), (least, widest) = self.range
@@ -203,26 +222,30 @@ class ForageController(Controller):
         arm = jnp.argmin(jnp.where(fits, off, off + jnp.pi))
         return arm, _side(left[arm]), jnp.any(fits)
 
-    def _bearings(self, observation: Observation) -> tuple[Float[Array, ""], Float[Array, " a"]]:
+    def _met(self, observation: Observation, moves) -> Float[Array, " 2"]:
+        """Where the prey will be on the ground when an arm that begins now meets it, if it moves on as it does [m]."""
+        return observation.objects[self.prey, :2] + _AHEAD * moves
+
+    def _bearings(self, observation: Observation, moves=0.0) -> tuple[Float[Array, ""], Float[Array, " a"]]:
         """The distance of the prey on the ground [m], and its azimuth from each arm's [rad]."""
-        gap = observation.objects[self.prey, :2] - observation.pose.position[:2]
+        gap = self._met(observation, moves) - observation.pose.position[:2]
         angle = jnp.arctan2(gap[1], gap[0]) - heading_of(observation.pose) - self.crawl.yaws
         return jnp.sqrt(jnp.sum(gap**2)), angle
 
     def _still_suits(self, observation: Observation, memory: ForageMemory, arm, side) -> Bool[Array, ""]:
         """Whether the arm and the side for which it came so far suit the prey hardly less than others."""
-        angle, (along, beside) = self._bearings(observation)[1], self.range.best
+        angle, (along, beside) = self._bearings(observation, memory.moves)[1], self.range.best
 
         def off(arm, side):
             return jnp.abs(within_half_turn(angle[arm] - side * jnp.arctan2(beside, along)))
 
         return off(memory.arm, memory.side) < off(arm, side) + _CLEARLY
 
-    def _goal(self, observation: Observation, arm, side) -> Float[Array, " 2"]:
+    def _goal(self, observation: Observation, arm, side, moves=0.0) -> Float[Array, " 2"]:
         """The position of the body at which its prey would be at the best place beside an arm."""
         along, beside = self.range.best
         angle = heading_of(observation.pose) + self.crawl.yaws[arm] + side * jnp.arctan2(beside, along)
-        return observation.objects[self.prey, :2] - jnp.hypot(along, beside) * jnp.stack(
+        return self._met(observation, moves) - jnp.hypot(along, beside) * jnp.stack(
             [jnp.cos(angle), jnp.sin(angle)]
         )
 

@@ -33,6 +33,7 @@ FORAGING_SCENARIOS = (
                 most=50.0,
             ),
             Key("prey_density", 1300.0, "kg/m3", "its density", above=0.0, most=2e4),
+            Key("prey_flees_mm_s", 0.0, "mm/s", "speed at which it crawls away from the octopus", least=0.0, most=20.0),
             Key("current_m_s", 0.0, "m/s", "speed of the water, in which prey drifts", least=0.0, most=5.0),
             Key("current_deg", 0.0, "deg", "where the water flows to, from the x axis", least=-360.0, most=360.0),
             SUCKERS,
