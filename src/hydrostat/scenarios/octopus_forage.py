@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hydrostat import Ball, ContactLaw, Water
+from hydrostat import Ball, ContactLaw
 from hydrostat.control.gaits import Forage
 from hydrostat.errors import InputError
 from hydrostat.results import Delivery, drawing, figures, gaps_to_arms
@@ -31,13 +31,13 @@ def forage(run: Run) -> Outcome:
     if settings.target_mm:
         farthest = float(np.linalg.norm(places - np.array(run.limbed.base.position[:2]), axis=1).max())
     flow = np.deg2rad(settings.current_deg)
-    water = Water(current=settings.current_m_s * np.array([np.cos(flow), np.sin(flow), 0.0]))
+    current = settings.current_m_s * np.array([np.cos(flow), np.sin(flow), 0.0])
     hunts: list[Delivery] = []
     depths, overlaps = [], []
     animal, seconds, every = None, 0.0, row_steps(run)
     for index, one in enumerate(prey):
         share = (index / len(prey), (index + 1) / len(prey))
-        animal = octopus(run, water=water, parts=[one], draw=index)
+        animal = octopus(run, current=current, parts=[one], draw=index)
         if settings.target_mm:
             for name, gap in gaps_to_arms(animal.system).items():
                 if gap < 0.0:
