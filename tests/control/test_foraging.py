@@ -319,3 +319,22 @@ def test_prey_under_the_body_is_kept_where_it_lies(controller):
     np.testing.assert_allclose(once.shift, -1.5 * slipped, atol=1e-12)
     again = controller.cover.shifted(seen, once, TIMES[7], seen.objects[0], yaw, 1.0)
     np.testing.assert_allclose(again.shift, once.shift, atol=1e-12)
+
+
+def test_the_way_leads_round_a_rock_that_is_in_it(controller):
+    """The next end of the way is on the circle about the rock, on the side of the goal; behind the rock it is free."""
+    rock = eqx.tree_at(lambda c: c.rock, controller, jnp.array([0.5, 0.02, 0.2]), is_leaf=lambda x: x is None)
+    seen, start = observed((1.0, 0.0)), jnp.array([-0.1, 0.3])
+
+    def way(goal, here=(0.0, 0.0)):
+        pose = SE3(seen.pose.rotation, jnp.array([*here, 0.03]))
+        return [np.asarray(y) for y in rock._way(seen._replace(pose=pose), start, jnp.asarray(goal))]
+
+    begin, end = way((1.0, 0.0))
+    np.testing.assert_allclose(begin, 0.0, atol=1e-12)
+    np.testing.assert_allclose(end, [0.5, 0.02 - 0.2], atol=1e-3)
+    for goal, here in (((0.3, 0.3), (0.0, 0.0)), ((1.0, 0.0), (0.6, -0.16)), ((0.4, 0.0), (0.0, 0.0))):
+        begin, end = way(goal, here)
+        np.testing.assert_array_equal(begin, start)
+        np.testing.assert_array_equal(end, goal)
+    np.testing.assert_allclose(way((0.9, 0.04), (0.1, 0.0))[1][1] - 0.02, 0.2, atol=1e-3)  # to the other side

@@ -61,8 +61,9 @@ def octopus(
     """The octopus of a run, without the arms that it has lost.
 
     **Arguments:** `ground`: whether it lies on the ground, or is in open water; `weight`: share of their weight in
-    water by which body and arms sink, the rest being made up for by buoyancy; `free`: whether its body moves; `current`:
-    velocity of the water [m/s]; `parts`: other surroundings; `draw`: which draw of the muscles' gains it has.
+    water by which body and arms sink, the rest being made up for by buoyancy; `free`: whether its body moves;
+    `current`: velocity of the water [m/s]; `parts`: other surroundings; `draw`: which draw of the muscles' gains it
+    has.
     """
     spec, settings = run.limbed, run.settings
     lost, failed = (_numbers(run, name) for name in ("lost_arms", "failed_suckers"))

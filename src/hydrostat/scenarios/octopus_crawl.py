@@ -2,7 +2,6 @@
 
 import numpy as np
 
-import hydrostat as hs
 from hydrostat.control.gaits import ALTERNATE, BodyPlan, Crawl, pull_and_push
 from hydrostat.results.measures import displacement
 from hydrostat.scenarios.base import Outcome, Run

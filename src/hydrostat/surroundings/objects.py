@@ -87,7 +87,8 @@ class Ball(AbstractSurroundings):
         carried = None if water is None else water.entrained()
         moved = self.mass if carried is None else self.mass + 0.5 * carried.density * self.volume
         inertia = jnp.concatenate([jnp.full(3, moved), jnp.full(3, 0.4 * self.mass * self.radius**2)])
-        away = None if self.flees is None else ball.position - (place.nodes if place.body is None else place.body).position[0]
+        feared = (place.nodes if place.body is None else place.body).position[0]
+        away = None if self.flees is None else ball.position - feared
         matrix, loads = self._loads(ball, attachment.held, ahead, away, environment, dt)
         lever = small.matvec(ball.rotation, attachment.anchor)
         grip = hold(law, ball, attachment.held, lever, inertia, matrix, loads, dt)

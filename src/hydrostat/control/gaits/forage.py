@@ -36,6 +36,7 @@ _RISES_OVER = 0.15  # of its distance then, over which the arm comes to be up
 _CLEARLY = 0.25  # rad by which another arm, or the other side, must suit better: the body yaws at each stroke
 _AHEAD = 1.5  # s from when an arm begins until it meets its prey: where that will be then is what counts
 _SMOOTHS = 0.5  # s over which the velocity of the prey is seen
+_ROUND = 0.17  # m from the surface of a rock, at which the body of an octopus with arms of 0.24 m goes round it
 _EMPTY = 2.0  # s for which an arm that has swept holds nothing, until it is looked anew where the prey is
 
 
@@ -92,6 +93,8 @@ class ForageController(Controller):
     reach: Float[Array, " 2"]
     """Distance of the prey from the middle of the body, and from the axis of an arm, below which that rises out of its
     way [m]."""
+    rock: Float[Array, " 3"] | None = None
+    """Centre of a rock on the ground, and the distance from it at which the body goes round it [m]."""
     prey: int = eqx.field(static=True, default=0)
     """Index of the prey among the free objects."""
 
@@ -117,7 +120,7 @@ class ForageController(Controller):
         there = memory.there | (due & fits)
         stays = memory.there | (~fits & self._still_suits(observation, memory, arm, side))
         arm, side = (jnp.where(stays, *y) for y in ((memory.arm, arm), (memory.side, side)))
-        path = jnp.stack([memory.start, self._goal(observation, arm, side, moves)])
+        path = jnp.stack(self._way(observation, memory.start, self._goal(observation, arm, side, moves)))
         crawl = eqx.tree_at(lambda crawl: crawl.path, self.crawl, path)
         crawling, crawled = crawl(time, observation, memory.crawl)
         clock, prey = memory.course.step * observation.period, observation.objects[self.prey]
@@ -158,6 +161,21 @@ class ForageController(Controller):
         now, share = observation.objects[self.prey, :2], observation.period / _SMOOTHS
         moves = memory.moves + (now - memory.seen) / _SMOOTHS - share * memory.moves
         return memory._replace(seen=now, moves=moves)
+
+    def _way(self, observation: Observation, start, goal) -> tuple[Float[Array, " 2"], Float[Array, " 2"]]:
+        """The begin and the end of the way, which leads past the rock where that is in the way: along the circle about
+        it, on the side on which the goal lies nearer."""
+        if self.rock is None:
+            return start, goal
+        here, centre, clear = observation.pose.position[:2], self.rock[:2], self.rock[2]
+        ahead, off = goal - here, centre - here
+        share = jnp.clip(jnp.sum(off * ahead) / jnp.maximum(jnp.sum(ahead**2), 1e-12), 0.0, 1.0)
+        away = here + share * ahead - centre
+        far = jnp.sqrt(jnp.sum(away**2))
+        aside = jnp.stack([-off[1], off[0]]) / jnp.maximum(jnp.sqrt(jnp.sum(off**2)), 1e-9)
+        out = jnp.where(far > 1e-6, away / jnp.maximum(far, 1e-9), aside)
+        blocked = (far < clear) & (share < 1.0) & (jnp.sum(off * ahead) > 0.0)
+        return jnp.where(blocked, here, start), jnp.where(blocked, centre + clear * out, goal)
 
     def _looked_anew(self, observation: Observation, memory: ForageMemory) -> ForageMemory:
         """The memory, or a new one once the arm has had nothing for some time though it has swept: it goes for its
@@ -245,9 +263,7 @@ class ForageController(Controller):
         """The position of the body at which its prey would be at the best place beside an arm."""
         along, beside = self.range.best
         angle = heading_of(observation.pose) + self.crawl.yaws[arm] + side * jnp.arctan2(beside, along)
-        return self._met(observation, moves) - jnp.hypot(along, beside) * jnp.stack(
-            [jnp.cos(angle), jnp.sin(angle)]
-        )
+        return self._met(observation, moves) - jnp.hypot(along, beside) * jnp.stack([jnp.cos(angle), jnp.sin(angle)])
 
 
 def _side(left):
@@ -260,12 +276,15 @@ class Forage(Recipe):
 
     failed_suckers: tuple[int, ...] = eqx.field(static=True)
     prey: int = eqx.field(static=True)
+    rock: tuple[float, float, float] | None = eqx.field(static=True)
 
-    def __init__(self, *, failed_suckers=(), prey: int = 0):
+    def __init__(self, *, failed_suckers=(), prey: int = 0, rock=None):
         """**Arguments:** `failed_suckers`: arms whose suckers do not hold, by their numbers from 1; `prey`: which of
-        the system's free objects it is, from 0.
+        the system's free objects it is, from 0; `rock`: what the octopus goes round, x and y of its centre on the
+        ground and its radius [m].
         """
         self.failed_suckers, self.prey = tuple(failed_suckers), prey
+        self.rock = None if rock is None else (float(rock[0]), float(rock[1]), float(rock[2]))
 
     def stroke(self, system: System) -> Stroke:
         """The stroke with which a system's robot crawls."""
@@ -299,4 +318,5 @@ class Forage(Recipe):
         onto = cover(system, plan, ball, fetch)
         beyond, aside = _RISES_AT
         reach = jnp.stack([plan.ring + plan.arm_length + beyond * plan.scale, aside * plan.scale]) + ball.radius
-        return ForageController(crawl, fetch, TakingRange(along, beside), hold, onto, reach, self.prey)
+        rock = self.rock and jnp.array([*self.rock[:2], self.rock[2] + _ROUND * plan.scale])
+        return ForageController(crawl, fetch, TakingRange(along, beside), hold, onto, reach, rock, self.prey)
