@@ -18,7 +18,7 @@ _BROUGHT = 0.03
 """Largest distance from the mouth to the surface of prey that is brought there [m]."""
 
 _GAINS = 0.25
-"""Of the pace of its crawl: what it gains at least on prey that flees or drifts before it, else it gives up."""
+"""Least share of the pace of its crawl by which it is taken to gain on prey, in the time that it has."""
 
 
 def forage(run: Run) -> Outcome:
@@ -80,7 +80,7 @@ def forage(run: Run) -> Outcome:
     title = f"octopus-forage: of {len(hunts)} prey {near}, {delivered} at it for a second"
     return Outcome(
         metrics,
-        figure=lambda path: _draw(path, hunts, title),
+        figure=lambda path: _draw(path, hunts, title, rock),
         replay=lambda path: hunts[0].hunt.replay(path, title),
         sim_seconds=len(hunts) * seconds,
         dt=1e-3 * settings.dt_ms,
@@ -95,7 +95,7 @@ def _first(flags, times) -> float | None:
     return float(times[int(np.argmax(flags))]) if flags.any() else None
 
 
-def _draw(path: Path, hunts: list[Delivery], title: str) -> None:
+def _draw(path: Path, hunts: list[Delivery], title: str, rock) -> None:
     """The first hunt from above, and how near all prey came to the mouth."""
     figure = figures.new_figure(13.0, 7.0)
     figure.suptitle(title, x=0.01, ha="left", fontsize=11)
@@ -117,6 +117,10 @@ def _draw(path: Path, hunts: list[Delivery], title: str) -> None:
         color = figures.COLORS[0 if one.brought(_BROUGHT) else 2]
         axes.plot(*(1e3 * np.asarray(one.hunt.body)[:, :2].T), color=color, linewidth=1.0)
         axes.plot(*(1e3 * one.start[:2]), "o", color=color, markersize=5)
+    if rock is not None:
+        x, y, radius = 1e3 * np.array(rock)
+        turn = np.linspace(0.0, 2.0 * np.pi, 60)
+        axes.fill(x + radius * np.cos(turn), y + radius * np.sin(turn), color="#d3d0c8")
     axes.set_aspect("equal")
     figures.style_axes(axes, "where prey lay, and the ways there", "x [mm]", "y [mm]")
     figures.save(figure, path)

@@ -120,7 +120,7 @@ class ForageController(Controller):
         there = memory.there | (due & fits)
         stays = memory.there | (~fits & self._still_suits(observation, memory, arm, side))
         arm, side = (jnp.where(stays, *y) for y in ((memory.arm, arm), (memory.side, side)))
-        path = jnp.stack(self._way(observation, memory.start, self._goal(observation, arm, side, moves)))
+        path = jnp.stack(self._path_past(observation, memory.start, self._goal(observation, arm, side, moves)))
         crawl = eqx.tree_at(lambda crawl: crawl.path, self.crawl, path)
         crawling, crawled = crawl(time, observation, memory.crawl)
         clock, prey = memory.course.step * observation.period, observation.objects[self.prey]
@@ -162,7 +162,7 @@ class ForageController(Controller):
         moves = memory.moves + (now - memory.seen) / _SMOOTHS - share * memory.moves
         return memory._replace(seen=now, moves=moves)
 
-    def _way(self, observation: Observation, start, goal) -> tuple[Float[Array, " 2"], Float[Array, " 2"]]:
+    def _path_past(self, observation: Observation, start, goal) -> tuple[Float[Array, " 2"], Float[Array, " 2"]]:
         """The begin and the end of the way, which leads past the rock where that is in the way: along the circle about
         it, on the side on which the goal lies nearer."""
         if self.rock is None:
@@ -240,13 +240,13 @@ class ForageController(Controller):
         arm = jnp.argmin(jnp.where(fits, off, off + jnp.pi))
         return arm, _side(left[arm]), jnp.any(fits)
 
-    def _met(self, observation: Observation, moves) -> Float[Array, " 2"]:
+    def _expected_place(self, observation: Observation, moves) -> Float[Array, " 2"]:
         """Where the prey will be on the ground when an arm that begins now meets it, if it moves on as it does [m]."""
         return observation.objects[self.prey, :2] + _AHEAD * moves
 
     def _bearings(self, observation: Observation, moves=0.0) -> tuple[Float[Array, ""], Float[Array, " a"]]:
         """The distance of the prey on the ground [m], and its azimuth from each arm's [rad]."""
-        gap = self._met(observation, moves) - observation.pose.position[:2]
+        gap = self._expected_place(observation, moves) - observation.pose.position[:2]
         angle = jnp.arctan2(gap[1], gap[0]) - heading_of(observation.pose) - self.crawl.yaws
         return jnp.sqrt(jnp.sum(gap**2)), angle
 
@@ -263,7 +263,9 @@ class ForageController(Controller):
         """The position of the body at which its prey would be at the best place beside an arm."""
         along, beside = self.range.best
         angle = heading_of(observation.pose) + self.crawl.yaws[arm] + side * jnp.arctan2(beside, along)
-        return self._met(observation, moves) - jnp.hypot(along, beside) * jnp.stack([jnp.cos(angle), jnp.sin(angle)])
+        return self._expected_place(observation, moves) - jnp.hypot(along, beside) * jnp.stack(
+            [jnp.cos(angle), jnp.sin(angle)]
+        )
 
 
 def _side(left):
