@@ -45,9 +45,9 @@ def arm(seed: int) -> tuple:
 
 
 def octopus(seed: int) -> tuple:
-    """The octopus that swims, and its step [s]."""
+    """The octopus that swims, its body free, and its step [s]."""
     del seed
-    return hs.System(hs.robots.load("octopus_swimmer"), [hs.Water()]), hs.gaits.Swim(), 5e-3
+    return hs.System(hs.robots.octopus(pitch_deg=40.0), [hs.Water(), hs.ArmContact()]), hs.gaits.Swim(), 5e-3
 
 
 RUNS = {"octopus arm, bang-bang": arm, "swimming octopus": octopus}
