@@ -227,7 +227,9 @@ class ForageController(Controller):
             q=turn * observation.q[arm], v=turn * observation.v[arm], taken=observation.taken[arm]
         )
 
-    def _choice(self, observation: Observation, moves=0.0) -> tuple[Int[Array, ""], Float[Array, ""], Bool[Array, ""]]:
+    def _choice(
+        self, observation: Observation, moves: Float[Array, " 2"] | float = 0.0
+    ) -> tuple[Int[Array, ""], Float[Array, ""], Bool[Array, ""]]:
         """The arm that the prey will lie beside best, on which side, and whether it can take it."""
         far, angle = self._bearings(observation, moves)
         along, left = far * jnp.cos(angle), far * jnp.sin(angle)
@@ -244,7 +246,9 @@ class ForageController(Controller):
         """Where the prey will be on the ground when an arm that begins now meets it, if it moves on as it does [m]."""
         return observation.objects[self.prey, :2] + _AHEAD * moves
 
-    def _bearings(self, observation: Observation, moves=0.0) -> tuple[Float[Array, ""], Float[Array, " a"]]:
+    def _bearings(
+        self, observation: Observation, moves: Float[Array, " 2"] | float = 0.0
+    ) -> tuple[Float[Array, ""], Float[Array, " a"]]:
         """The distance of the prey on the ground [m], and its azimuth from each arm's [rad]."""
         gap = self._expected_place(observation, moves) - observation.pose.position[:2]
         angle = jnp.arctan2(gap[1], gap[0]) - heading_of(observation.pose) - self.crawl.yaws
@@ -259,7 +263,7 @@ class ForageController(Controller):
 
         return off(memory.arm, memory.side) < off(arm, side) + _CLEARLY
 
-    def _goal(self, observation: Observation, arm, side, moves=0.0) -> Float[Array, " 2"]:
+    def _goal(self, observation: Observation, arm, side, moves: Float[Array, " 2"] | float = 0.0) -> Float[Array, " 2"]:
         """The position of the body at which its prey would be at the best place beside an arm."""
         along, beside = self.range.best
         angle = heading_of(observation.pose) + self.crawl.yaws[arm] + side * jnp.arctan2(beside, along)
