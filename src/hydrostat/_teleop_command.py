@@ -3,13 +3,11 @@
 import argparse
 import importlib.util
 import os
-import sys
 
 from hydrostat import _terminal as terminal
-from hydrostat.errors import InputError, shown
-
-TOKEN = "HYDROSTAT_TOKEN"
-"""The variable of the environment that holds the token: arguments of a process can be read by others."""
+from hydrostat._leaving import before_leaving
+from hydrostat._page_options import TOKEN, check_port, check_seconds
+from hydrostat.errors import InputError, UnsolvedError, shown
 
 
 def add_teleop(commands) -> None:
@@ -41,6 +39,9 @@ def run_teleop(options) -> int:
     for extra in ("msgspec", "viser"):
         if importlib.util.find_spec(extra) is None:
             raise ImportError(f"teleoperation needs {extra}: pip install 'hydrostat[teleop]'")
+    check_seconds(options.seconds)
+    check_port("--port", options.port)
+    check_port("--page-port", options.page_port)
     from hydrostat.teleoperation import LinkConditions, bits_per_second, check_door, find_limb
 
     token = os.environ.get(TOKEN, "")
@@ -49,12 +50,16 @@ def run_teleop(options) -> int:
     find_limb(options.robot, options.limb)
     bandwidth = bits_per_second(options.bandwidth)
     conditions = LinkConditions(options.delay, options.jitter, options.loss, bandwidth, seed=options.seed)
-    if options.seconds < 0.0:
-        raise InputError(f"--seconds must not be negative; got {options.seconds:g}")
     if options.robot_side:
         return _be_the_robot(options, token, bandwidth)
+    from hydrostat.live.served_page import remove_folders
     from hydrostat.teleoperation import Driving
 
+    def close() -> str:
+        remove_folders()
+        return "the page is closed"
+
+    before_leaving(close)
     bar = terminal.progress()
     try:
         driving = Driving(
@@ -79,8 +84,7 @@ def _be_the_robot(options, token: str, bandwidth: float) -> int:
     process, port = start_side(settings)
     print(f"{options.robot} listens on {options.host}:{port}", flush=True)
     if process.wait():
-        print(f"hydrostat: the robot's side ended with code {process.returncode}", file=sys.stderr)
-        return 1
+        raise UnsolvedError(f"the robot's side ended with code {process.returncode}")
     return 0
 
 

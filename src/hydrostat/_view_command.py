@@ -2,12 +2,14 @@
 
 import argparse
 import importlib.util
+import os
 import sys
 from pathlib import Path
 from typing import Any
 
 from hydrostat import _terminal as terminal
 from hydrostat._leaving import before_leaving
+from hydrostat._page_options import TOKEN, check_listening, check_port, check_seconds
 from hydrostat.errors import InputError, listed, shown
 from hydrostat.robots.catalogue import ROBOTS, find_robot
 from hydrostat.robots.checks import check_octopus
@@ -24,7 +26,8 @@ def add_view(commands) -> None:
         "view",
         help="a scenario or a robot live, or a result again, in the browser",
         description="Open a page in the browser. A scenario or a robot is simulated live, and can be touched; the "
-        f"folder of a result is replayed. Live are: {live}. Other scenarios are run, then replayed.",
+        f"folder of a result is replayed. Live are: {live}. Other scenarios are run, then replayed. Pages for other "
+        f"machines must know a token, which is read from the environment as {TOKEN}.",
     )
     parser.add_argument("what", metavar="SCENARIO|ROBOT|RESULT", help="a name, a robot's TOML file, or a result folder")
     parser.add_argument("--robot", metavar="NAME|FILE.toml", help="instead of the scenario's own robot")
@@ -32,21 +35,21 @@ def add_view(commands) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of everything random (default 0)")
     parser.add_argument("--out", default="results", metavar="DIR", help="where results of scenarios that run go")
     parser.add_argument("--port", type=int, default=8080, metavar="N", help="of the page; the next free one (8080)")
-    parser.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="to listen at; this machine alone")
-    parser.add_argument("--token", metavar="WORD", help="that pages for other machines must know, 16 letters or more")
+    parser.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="to listen at (this machine alone)")
     parser.add_argument("--dark", action="store_true", help="a dark page")
     parser.add_argument("--paused", action="store_true", help="do not begin to play")
     parser.add_argument("--no-browser", action="store_true", help="print the address, and open no browser")
     parser.add_argument("--seconds", type=float, metavar="S", help="to serve the page, else until Ctrl-C")
 
 
-def check_door(host: str, port: int, token: str | None) -> None:
-    """Refuse to listen to other machines without a token."""
-    if not 0 <= port < 2**16:
-        raise InputError(f"--port must be a whole number from 0 to 65535; got {port}")
-    if host not in _LOOPBACK and (token is None or len(token) < 16 or not token.isalnum()):
-        got = "none" if token is None else f"{len(token)} characters"
-        raise InputError(f"--host {shown(host)} needs --token with 16 letters and digits or more; got {got}")
+def check_door(host: str, port: int, token: str) -> None:
+    """Refuse to listen to other machines without a token, or where it cannot be."""
+    check_port("--port", port)
+    if host not in _LOOPBACK and (len(token) < 16 or not token.isalnum()):
+        got = f"{len(token)} characters" if token else "none"
+        raise InputError(f"--host {shown(host)} needs a token of 16 letters and digits or more in {TOKEN}; got {got}")
+    if host not in _LOOPBACK:
+        check_listening(host, port)
 
 
 def run_view(options, parse_settings, run_first) -> int:
@@ -55,7 +58,9 @@ def run_view(options, parse_settings, run_first) -> int:
     **Arguments:** `parse_settings`: reads the values of `--set`; `run_first`: runs a scenario that is not live, and
     returns the folder of its result.
     """
-    check_door(options.host, options.port, options.token)
+    token = os.environ.get(TOKEN, "")
+    check_door(options.host, options.port, token)
+    check_seconds(options.seconds)
     if not importlib.util.find_spec("viser"):
         raise ImportError("the page needs viser: pip install 'hydrostat[view]'")
     if Path(options.what).is_dir():
@@ -153,14 +158,15 @@ def _serve(options, page: Any) -> int:
         outside = options.host not in _LOOPBACK
         server = open_server(0 if outside else options.port, label="hydrostat")
         made = page(server)
-        address = f"http://localhost:{server.get_port()}"
+        address = shared = f"http://localhost:{server.get_port()}"
         if outside:
-            gateway = Gateway(options.host, options.port, server.get_port(), options.token)
+            token = os.environ[TOKEN]
+            gateway = Gateway(options.host, options.port, server.get_port(), token)
             gateway.start()
-            address = f"http://{options.host}:{gateway.port}/?token={options.token}"
-        print(terminal.plain(f"{address}  (Ctrl-C ends it)"), flush=True)
+            shared = f"http://{options.host}:{gateway.port}/?token={token}"
+        print(terminal.plain(f"{shared}  (Ctrl-C ends it)"), flush=True)
         if not options.no_browser:
-            webbrowser.open(address)
+            webbrowser.open(address)  # of this machine: it needs no token, which others could read
         made.run(options.seconds)
     finally:
         close()

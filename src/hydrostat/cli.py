@@ -97,8 +97,9 @@ def main(arguments: list[str] | None = None) -> int:
         return _bug()
     except UnsolvedError as error:
         return _complain(error, 3)
-    except KeyboardInterrupt:  # where no signal handler of ours is there
-        print("\nhydrostat: interrupted; what was recorded is on disk", file=sys.stderr)
+    except KeyboardInterrupt as error:  # where no signal handler of ours is there
+        what = str(error) or "what was recorded is on disk"
+        print(terminal.plain(f"\nhydrostat: interrupted; {what}"), file=sys.stderr)
         return 130
     except BrokenPipeError:
         # Whoever read our output has gone: leave quietly, and keep the interpreter from flushing into the void.
@@ -128,7 +129,8 @@ def _fault(error: OSError) -> int:
     """Name a fault of the machine, which is no bug: a full disk, a folder that cannot be written."""
     if error.errno is None and not error.strerror:
         return _bug()
-    where = f" at {shown(os.fsdecode(error.filename))}" if isinstance(error.filename, str | bytes) else ""
+    path = error.filename2 or error.filename  # of two, the one that was written
+    where = f" at {shown(os.fsdecode(path))}" if isinstance(path, str | bytes) else ""
     reason = error.strerror or os.strerror(error.errno or 0)
     return _complain(Exception(f"{reason}{where}"), 3 if error.errno in _EXHAUSTED else 2)
 
@@ -204,29 +206,21 @@ class _Recording:
         return "nothing was recorded"
 
 
-def _report(options, scenario: str, settings: dict[str, Any], seed: int) -> int:
-    """Run a scenario and print what came out."""
+def _recorded(scenario: str, robot: str | None, settings: dict[str, Any], **options: Any) -> dict[str, Any]:
+    """Run a scenario; what there is of a result is said when it does not come to its end.
+
+    **Arguments:** `options`: as those of `run_scenario`.
+    """
     from hydrostat.scenarios.runner import run_scenario
 
     progress = terminal.progress()
     recording = _Recording()
     before_leaving(recording.discard)
     try:
-        report = run_scenario(
-            scenario,
-            options.robot,
-            settings,
-            seed=seed,
-            out=options.out,
-            resume=getattr(options, "resume", None),
-            figures=not options.no_figures,
-            progress=progress,
-            on_folder=recording.begin,
-        )
-    except KeyboardInterrupt:
+        return run_scenario(scenario, robot, settings, progress=progress, on_folder=recording.begin, **options)
+    except KeyboardInterrupt:  # where no signal handler of ours is there
         progress.close()
-        print(terminal.plain(f"hydrostat: interrupted; {recording.discard()}"), file=sys.stderr)
-        return 130
+        raise KeyboardInterrupt(recording.discard()) from None
     except UnsolvedError as error:
         progress.close()
         raise UnsolvedError(f"{error}; {recording.discard()}") from None
@@ -237,6 +231,19 @@ def _report(options, scenario: str, settings: dict[str, Any], seed: int) -> int:
         raise
     finally:
         before_leaving(lambda: "the results are on disk")
+
+
+def _report(options, scenario: str, settings: dict[str, Any], seed: int) -> int:
+    """Run a scenario and print what came out."""
+    report = _recorded(
+        scenario,
+        options.robot,
+        settings,
+        seed=seed,
+        out=options.out,
+        resume=getattr(options, "resume", None),
+        figures=not options.no_figures,
+    )
     notes = report.pop("notes")
     if options.json:
         print(json.dumps(report, allow_nan=False))
@@ -249,11 +256,7 @@ def _report(options, scenario: str, settings: dict[str, Any], seed: int) -> int:
 
 def _view(options) -> int:
     def run_first(scenario: str, robot: str | None, settings: dict[str, Any]) -> str:
-        from hydrostat.scenarios.runner import run_scenario
-
-        progress = terminal.progress()
-        found = run_scenario(scenario, robot, settings, seed=_seed(options.seed), out=options.out, progress=progress)
-        return found["files"]["folder"]
+        return _recorded(scenario, robot, settings, seed=_seed(options.seed), out=options.out)["files"]["folder"]
 
     _seed(options.seed)
     return run_view(options, _settings, run_first)

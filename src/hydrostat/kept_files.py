@@ -42,6 +42,9 @@ class KeptFiles:
             status = entry.lstat()
             if not stat.S_ISREG(status.st_mode) or not _mine(status):
                 return None
+            if status.st_mode & 0o022 or status.st_nlink > 1:  # others could have written it, where it was or elsewhere
+                entry.unlink()
+                return None
             data = entry.read_bytes()
             os.utime(entry)
         except OSError:

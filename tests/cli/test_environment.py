@@ -4,13 +4,14 @@ import errno
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 
 import pytest
 
 import hydrostat
-from hydrostat import _terminal, kept_files
+from hydrostat import _terminal, cli, kept_files
 from hydrostat.cli import main
 from hydrostat.results import figures
 from hydrostat.scenarios import runner
@@ -74,6 +75,42 @@ def test_a_fault_in_the_middle_of_a_run_is_named(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(runner, "run_scenario", full)
     assert main([*MOVES, "--out", str(tmp_path)]) == 3
     assert capsys.readouterr().err == "hydrostat: No space left on device; nothing was recorded\n"
+
+
+def test_of_two_files_the_one_that_was_written_is_named(capsys):
+    assert cli._fault(OSError(errno.ENOSPC, "No space left on device", "source", None, "copy")) == 3
+    assert capsys.readouterr().err == "hydrostat: No space left on device at 'copy'\n"
+
+
+def test_a_run_that_cannot_say_how_it_began_leaves_no_folder(tmp_path, monkeypatch, capsys):
+    def full(folder, *_):
+        (folder / "run.json.partial").write_text("{")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(runner, "write_beginning", full)
+    assert main([*MOVES, "--out", str(tmp_path / "out")]) == 3
+    assert capsys.readouterr().err == "hydrostat: No space left on device; nothing was recorded\n"
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_while_a_run_says_how_it_began_leaves_no_folder(tmp_path, number):
+    """At the moment at which the file is there and has not its name yet."""
+    program = (
+        "import os, sys, time; from hydrostat import _leaving; _leaving.listen()\n"
+        "from hydrostat.scenarios import runner\n"
+        "def begin(folder, *_):\n"
+        "    (folder / 'run.json.partial').write_text('{')\n"
+        f"    os.kill(os.getpid(), {int(number)})\n"
+        "    time.sleep(60)\n"
+        "runner.write_beginning = begin\n"
+        "from hydrostat.cli import main\n"
+        "sys.exit(main(sys.argv[1:]))"
+    )
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    command = [sys.executable, "-c", program, *MOVES, "--out", str(tmp_path / "out")]
+    one_line(subprocess.run(command, capture_output=True, check=False), 128 + number, "nothing was recorded")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_new_robot_file_on_a_full_disk_leaves_nothing_behind(tmp_path, monkeypatch, capsys):
@@ -196,6 +233,15 @@ def test_what_belongs_to_others_is_not_used(cache, tmp_path, monkeypatch):
     shutil.rmtree(cache)
     cache.symlink_to(tmp_path)
     assert kept.folder() is None
+
+
+def test_an_entry_that_others_could_write_is_not_loaded(cache):
+    kept = kept_files.KeptFiles("code")
+    for spoil in (lambda entry: entry.chmod(0o666), lambda entry: os.link(entry, cache / "elsewhere")):
+        kept.store("one", b"content")
+        spoil(cache / "one")
+        assert kept.load("one") is None
+        assert not (cache / "one").exists()
 
 
 def test_a_folder_that_others_could_write_to_becomes_private(cache):

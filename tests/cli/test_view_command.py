@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -16,14 +17,23 @@ from hydrostat.scenarios.catalogue import SCENARIOS
     [
         (["nothing-such"], "must be a scenario, a robot, or the folder of a result"),
         (["octopus-crawl", "--port", "70000"], "--port must be a whole number from 0 to 65535; got 70000"),
-        (["octopus-crawl", "--host", "0.0.0.0"], "needs --token with 16 letters and digits or more; got none"),
-        (["octopus-crawl", "--host", "0.0.0.0", "--token", "short"], "got 5 characters"),
+        (
+            ["octopus-crawl", "--host", "0.0.0.0"],
+            "needs a token of 16 letters and digits or more in HYDROSTAT_TOKEN; got none",
+        ),
+        (["octopus-crawl", "--host", "0.0.0.0", "TOKEN=short"], "got 5 characters"),
+        (["octopus-crawl", "--host", "192.0.2.7", f"TOKEN={'a' * 16}"], "nobody can listen at --host '192.0.2.7'"),
+        (["octopus-crawl", "--host", "a..b", f"TOKEN={'a' * 16}"], "nobody can listen at --host 'a..b'"),
+        (["octopus-crawl", "--seconds", "nan"], "--seconds must be a finite number at least 0; got nan"),
+        (["octopus-crawl", "--seconds", "-1"], "--seconds must be a finite number at least 0; got -1"),
         (["octopus-crawl", "--set", "strokes=0"], "strokes"),
         (["octopus", "--robot", "octopus"], "is a robot already"),
         (["octopus-crawl", "--robot", "tentacle"], "needs a robot with limbs on a body"),
     ],
 )
-def test_faults_are_one_line(arguments, said, capsys):
+def test_faults_are_one_line(arguments, said, capsys, monkeypatch):
+    *arguments, token = arguments if arguments[-1].startswith("TOKEN") else [*arguments, "TOKEN="]
+    monkeypatch.setenv("HYDROSTAT_TOKEN", token.removeprefix("TOKEN="))
     assert main(["view", *arguments]) == 2
     error = capsys.readouterr().err
     assert said in error
@@ -52,6 +62,24 @@ def test_the_help_names_what_is_live(capsys):
         if scenario.live and "-" not in name:
             assert name in said
     assert "octopus-crawl" in said.replace("- ", "-")
+
+
+def test_an_interrupt_of_the_run_before_a_replay_leaves_no_empty_folder(tmp_path):
+    """While it is compiled: nothing has been recorded."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    command = [sys.executable, "-m", "hydrostat.cli", "view", "finger-convergence", "--no-browser", "--out"]
+    process = subprocess.Popen([*command, str(tmp_path / "out")], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        deadline = time.monotonic() + 60.0
+        while not (tmp_path / "out" / "finger-convergence" / "run.json").exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        out, error = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert (process.returncode, out) == (130, b"")
+    assert error.splitlines()[-1] == b"hydrostat: interrupted; nothing was recorded"
+    assert not (tmp_path / "out").exists()
 
 
 SERVE = """

@@ -179,6 +179,38 @@ def test_it_keeps_the_side_for_which_it_comes_while_the_body_yaws(controller, le
     assert float(controller(0.0, observed(place(0, 0.25, left)), memory)[1].side) == side
 
 
+def seen_moving(controller, begin, velocity, seconds=3.0):
+    """The memory of an octopus that has watched its prey come to where it began, and what it sees then."""
+    velocity, count = np.asarray(velocity), round(seconds / DT)
+    memory = controller.init(observed(begin - seconds * velocity))
+    for i in range(count):
+        seen = observed(begin - (seconds - DT * (i + 1)) * velocity)
+        memory = controller._watched(seen, memory)
+    return memory, seen
+
+
+def test_it_goes_where_prey_that_flees_will_be(controller):
+    velocity = np.array([0.01, -0.02])
+    memory, seen = seen_moving(controller, np.array([0.5, 0.1]), velocity)
+    np.testing.assert_allclose(memory.moves, velocity, rtol=0.01)
+    one = memory.arm, memory.side
+    ahead = controller._goal(seen, *one, memory.moves) - controller._goal(seen, *one)
+    np.testing.assert_allclose(ahead, 1.5 * velocity, rtol=0.01)
+
+
+def test_prey_is_taken_where_an_arm_will_meet_it(controller):
+    outwards = 0.02 * np.array([np.cos(YAWS[0]), np.sin(YAWS[0])])
+    for along, velocity, fits in (
+        (0.17, 0.0 * outwards, True),
+        (0.17, outwards, False),  # it is beyond reach when the arm comes
+        (0.1, 0.0 * outwards, False),
+        (0.1, outwards, True),
+    ):
+        memory, seen = seen_moving(controller, place(0, along, 0.03), velocity)
+        memory = memory._replace(crawl=memory.crawl._replace(began=jnp.asarray(-10.0)))
+        assert bool(controller(jnp.asarray(5.0), seen, memory)[1].there) == fits
+
+
 def test_arms_before_the_prey_rise_out_of_its_way(controller):
     crawl = controller.init(observed((0.3, 0.0))).crawl._replace(share=jnp.zeros(8).at[4].set(1.0))
     near, far = (np.asarray(controller._rising(observed(place(0, away, 0.02)), crawl)) for away in (0.22, 0.3))
@@ -287,3 +319,22 @@ def test_prey_under_the_body_is_kept_where_it_lies(controller):
     np.testing.assert_allclose(once.shift, -1.5 * slipped, atol=1e-12)
     again = controller.cover.shifted(seen, once, TIMES[7], seen.objects[0], yaw, 1.0)
     np.testing.assert_allclose(again.shift, once.shift, atol=1e-12)
+
+
+def test_the_way_leads_round_a_rock_that_is_in_it(controller):
+    """The next end of the way is on the circle about the rock, on the side of the goal; behind the rock it is free."""
+    rock = eqx.tree_at(lambda c: c.rock, controller, jnp.array([0.5, 0.02, 0.2]), is_leaf=lambda x: x is None)
+    seen, start = observed((1.0, 0.0)), jnp.array([-0.1, 0.3])
+
+    def way(goal, here=(0.0, 0.0)):
+        pose = SE3(seen.pose.rotation, jnp.array([*here, 0.03]))
+        return [np.asarray(y) for y in rock._path_past(seen._replace(pose=pose), start, jnp.asarray(goal))]
+
+    begin, end = way((1.0, 0.0))
+    np.testing.assert_allclose(begin, 0.0, atol=1e-12)
+    np.testing.assert_allclose(end, [0.5, 0.02 - 0.2], atol=1e-3)
+    for goal, here in (((0.3, 0.3), (0.0, 0.0)), ((1.0, 0.0), (0.6, -0.16)), ((0.4, 0.0), (0.0, 0.0))):
+        begin, end = way(goal, here)
+        np.testing.assert_array_equal(begin, start)
+        np.testing.assert_array_equal(end, goal)
+    np.testing.assert_allclose(way((0.9, 0.04), (0.1, 0.0))[1][1] - 0.02, 0.2, atol=1e-3)  # to the other side

@@ -189,6 +189,15 @@ def test_by_turns_each_group_moves_the_body_where_it_shall_go(lost, direction):
     assert np.all(share * np.cos(yaws - np.deg2rad(direction)) >= -0.2)
 
 
+def test_arms_are_pressed_to_the_ground_by_what_is_before_their_suckers():
+    """An arm that bends down beyond its suckers too stands on its outer part, and lifts them off."""
+    lower, held = np.asarray(BY_TURNS.lower), np.asarray(BY_TURNS.grip) > 0.0
+    down = lower[:, 0] - lower[:, 2]
+    first = int(np.argmax(held))
+    assert np.all(down[:first] > 0.0)  # and a part of a segment on which the limit lies
+    np.testing.assert_array_equal(down[first + 1 :], 0.0)
+
+
 def test_by_turns_some_arms_always_hold_the_ground():
     share, group = jnp.ones(8), groups_of(jnp.asarray(YAWS))
     for time in np.linspace(0.0, 1.7, 9, endpoint=False):

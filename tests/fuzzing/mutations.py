@@ -1,6 +1,7 @@
 """Mutations of good inputs: of text, of settings, and of result folders."""
 
 import json
+import os
 import random
 import shutil
 from pathlib import Path
@@ -129,7 +130,7 @@ def damage(rng: random.Random, folder: Path) -> str:
     """Damage one file of a result; what was done."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     path = rng.choice(files)
-    kind = rng.choice(("flip", "cut", "empty", "remove", "folder", "noise", "json", "deep", "link"))
+    kind = rng.choice(("flip", "cut", "empty", "remove", "folder", "noise", "json", "deep", "link", "pipe"))
     data = bytearray(path.read_bytes())
     if kind == "flip" and data:
         data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
@@ -138,12 +139,14 @@ def damage(rng: random.Random, folder: Path) -> str:
         path.write_bytes(data[: rng.randint(0, len(data))])
     elif kind == "empty":
         path.write_bytes(b"")
-    elif kind in ("remove", "folder", "link"):
+    elif kind in ("remove", "folder", "link", "pipe"):
         path.unlink()
         if kind == "folder":
             path.mkdir()
         if kind == "link":
-            path.symlink_to(rng.choice(("/dev/null", "nowhere", path.name)))
+            path.symlink_to(rng.choice(("/dev/null", "/dev/zero", "nowhere", path.name)))
+        if kind == "pipe":
+            os.mkfifo(path)
     elif kind == "deep":
         path.write_bytes(b"[" * 100_000)
     elif kind == "json" and (value := _read_json(path)) is not None:

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from hydrostat.live.gateway import Gateway, answer_to
+from hydrostat.live.gateway import Gateway, answer_to, head_inside
 
 TOKEN = "abcdefgh12345678"
 
@@ -77,3 +77,15 @@ def test_the_head_of_a_websocket_is_judged_like_any_other():
     upgrade = b"GET / HTTP/1.1\r\nUpgrade: websocket\r\nCookie: hydrostat_token=abcdefgh12345678\r\n\r\n"
     assert answer_to(upgrade, TOKEN) is None
     assert answer_to(upgrade.replace(b"12345678", b"12345670"), TOKEN) is not None
+
+
+def test_a_page_of_another_server_is_refused_though_its_browser_knows_the_token():
+    upgrade = b"GET / HTTP/1.1\r\nUpgrade: websocket\r\nHost: here:80\r\nCookie: hydrostat_token=abcdefgh12345678\r\n"
+    assert answer_to(upgrade + b"Origin: http://here:80\r\n\r\n", TOKEN) is None
+    for origin in (b"http://here:81", b"http://other.example", b"null", b"http://[", b"http://here:80.other.example"):
+        assert answer_to(upgrade + b"Origin: " + origin + b"\r\n\r\n", TOKEN) is not None
+
+
+def test_the_server_inside_is_asked_by_its_own_name():
+    head = b"GET /a HTTP/1.1\r\nhost: here:80\r\nOrigin: http://here:80\r\nCookie: a=b\r\n\r\n"
+    assert head_inside(head, 8080) == b"GET /a HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nCookie: a=b\r\n\r\n"

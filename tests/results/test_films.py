@@ -1,5 +1,6 @@
 """Films and notebooks: the motion as files that play anywhere."""
 
+import resource
 import subprocess
 
 import numpy as np
@@ -38,6 +39,20 @@ def test_a_film_has_its_length_and_its_pictures(swing, tmp_path):
     assert len(frames) == round(LENGTH / 0.5 * 10) + 1
     assert np.abs(frames[-1] - frames[0]).max() > 100
     assert not list(path.parent.glob("partial-*"))
+
+
+def test_a_film_that_cannot_be_written_is_no_film(swing, tmp_path):
+    """With a limit of 8 KB to every file: what ffmpeg leaves then is none that plays."""
+    pytest.importorskip("imageio_ffmpeg")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8192, before[1]))
+    try:
+        with pytest.raises(OSError, match="could not be written: ") as caught:
+            swing.video(tmp_path / "swing.mp4", "swing")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert "\n" not in str(caught.value)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_film_needs_a_name_that_says_so(swing, tmp_path):

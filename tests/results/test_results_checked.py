@@ -1,6 +1,7 @@
 """A result that is damaged says so in one line: a missing or changed chunk is named, and never read as NaN."""
 
 import json
+import os
 import shutil
 
 import numpy as np
@@ -71,7 +72,23 @@ def replaced_by_folder(path):
     path.mkdir()
 
 
+def replaced_by_pipe(path):
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+
+
+def replaced_by_endless(path):
+    path.unlink()
+    path.symlink_to("/dev/zero")
+
+
 DAMAGES = {
+    "commit is a pipe": (lambda r: replaced_by_pipe(r / "committed.json"), "it is a pipe or a device"),
+    "commit has no end": (lambda r: replaced_by_endless(r / "committed.json"), "it is a pipe or a device"),
+    "metrics are a pipe": (lambda r: replaced_by_pipe(r / "metrics.json"), "it is a pipe or a device"),
+    "metadata is a pipe": (lambda r: replaced_by_pipe(r / "trajectory.zarr" / "zarr.json"), "it is a pipe or a device"),
+    "a file is a pipe": (lambda r: replaced_by_pipe(chunk(r).parent / "zarr.json"), "it is a pipe or a device"),
+    "a chunk is a pipe": (lambda r: replaced_by_pipe(chunk(r)), "chunk 2 of 'tip' could not be read: it is a pipe"),
     "a chunk is missing": (lambda r: chunk(r).unlink(), "chunk 2 of 'tip' is missing"),
     "a bit is flipped": (lambda r: flip(chunk(r)), "chunk 2 of 'tip' has been changed"),
     "a bit of the axis": (lambda r: flip(r / "trajectory.zarr" / "time" / "c.0"), "chunk 0 of 'time' has been"),

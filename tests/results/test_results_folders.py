@@ -173,5 +173,6 @@ def test_a_folder_without_rows_stays_for_a_whole_checkpoint_alone(tmp_path, name
     (folder / "committed.json").write_text('{"rows": 0}')
     if name is not None:
         (folder / "checkpoint" / name).write_bytes(b"x")
+    (folder / "run.json.partial").write_text("{")
     assert discard_unless_recorded(folder, [tmp_path / "out"]) != stays
     assert (tmp_path / "out").exists() == stays

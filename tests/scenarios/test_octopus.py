@@ -68,6 +68,15 @@ def test_without_the_arms_behind_those_ahead_pull(run, fault, gait):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("direction", [35.0, 100.0])
+@pytest.mark.parametrize("added_mass", ["true", "false"])
+def test_without_the_arms_behind_it_goes_other_ways_and_with_the_water_that_arms_carry(run, direction, added_mass):
+    metrics = run("octopus-crawl", "lost_arms=[4,5,6]", f"direction_deg={direction}", f"added_mass={added_mass}")
+    assert metrics["advance_per_stroke_mm"] >= 15.0
+    assert metrics["heading_error_deg"] <= 15.0
+
+
+@pytest.mark.slow
 def test_crawls_against_a_current(run):
     metrics = run("octopus-crawl", "current_m_s=0.1")
     assert metrics["advance_per_stroke_mm"] >= 20.0
@@ -108,6 +117,15 @@ def test_swims_upright_and_turns_where_it_is_told(run):
     assert metrics["depth_error_max_mm"] <= 50.0
     assert metrics["course_speed_mm_s"] >= 50.0
     assert metrics["turn_s"] is not None
+
+
+@pytest.mark.slow
+def test_swims_with_the_water_that_arms_carry(run):
+    metrics = run("octopus-swim", "muscle_noise_percent=5.0", "added_mass=true", "momentum=true")
+    assert metrics["speed_body_lengths_s"] >= 0.1
+    assert metrics["tilt_max_deg"] <= 5.0
+    assert metrics["depth_error_max_mm"] <= 50.0
+    assert metrics["momentum_error"] <= 1e-5
 
 
 @pytest.mark.slow
@@ -190,6 +208,13 @@ def test_prey_of_one_to_fifty_grams_is_delivered_by_muscles_of_wrong_gains(run):
     metrics = run("octopus-forage", "placements=3", "prey_g=1", "prey_to_g=50", "muscle_noise_percent=10")
     assert metrics["prey_g"] == pytest.approx([50.0 ** (1.0 / 6.0), 50.0**0.5, 50.0 ** (5.0 / 6.0)])
     assert metrics["delivered_rate"] >= 0.6  # of three; one in ten may fail
+
+
+@pytest.mark.slow
+def test_prey_that_flees_is_caught_up_with_and_delivered(run):
+    metrics = run("octopus-forage", "target_mm=[300, 80]", "prey_flees_mm_s=5")
+    assert metrics["prey_drift_mm"][0] > 20.0
+    assert metrics["delivered_rate"] == 1.0
 
 
 @pytest.mark.slow

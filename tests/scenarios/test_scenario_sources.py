@@ -20,6 +20,7 @@ SHARED = {
     "hydrostat.scenarios.finger_release_results": None,
     "hydrostat.scenarios.octopus": None,
     "hydrostat.scenarios.octopus_figures": None,
+    "hydrostat.scenarios.octopus_prey": None,
     "hydrostat.scenarios.own_targets": None,
     "hydrostat.scenarios.recorded_tracking": None,
     "hydrostat.scenarios.squid_reach_plan": None,

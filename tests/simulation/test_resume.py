@@ -1,6 +1,7 @@
 """A simulation that was interrupted goes on where it was, and ends as one that was not."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -70,12 +71,25 @@ def test_a_resumed_simulation_ends_as_one_without_interruption(system, tmp_path)
         run(system, resume=tmp_path / "cut")
 
 
-def test_a_damaged_checkpoint_is_computed_anew(system, tmp_path):
+def cut_off(piece):
+    piece.write_bytes(piece.read_bytes()[:-9])
+
+
+def said_of_other_shape(piece):
+    """The head says of the first array that its rows are columns."""
+    head, newline, body = piece.read_bytes().partition(b"\n")
+    begin = head.index(b'"arrays"')
+    changed = re.sub(rb"\[(\d+), (\d+)", rb"[\2, \1", head[begin:], count=1)
+    assert changed != head[begin:]
+    piece.write_bytes(head[:begin] + changed + newline + body)
+
+
+@pytest.mark.parametrize("damage", [cut_off, said_of_other_shape])
+def test_a_damaged_checkpoint_is_computed_anew(system, tmp_path, damage):
     whole, _ = run(system)
     with pytest.raises(InterruptedRunError):
         run(system, 3, record=tmp_path / "cut")
-    piece = sorted((tmp_path / "cut" / "checkpoint").iterdir())[1]
-    piece.write_bytes(piece.read_bytes()[:-9])
+    damage(sorted((tmp_path / "cut" / "checkpoint").iterdir())[1])
     np.testing.assert_array_equal(run(system, resume=tmp_path / "cut")[0].q, whole.q)
 
 

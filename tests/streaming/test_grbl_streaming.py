@@ -15,7 +15,7 @@ import pytest
 
 from hydrostat.actuation import write_gcode_files
 from hydrostat.errors import InputError, UnsolvedError
-from hydrostat.streaming import parse_status, read_gcode, stream
+from hydrostat.streaming import parse_status, program, read_gcode, stream
 
 SIMULATOR = Path(__file__).with_name("grbl_simulator.py")
 SECONDS, TRAVEL = 6.0, np.array([47.5, -62.1, 14.6, -9.8, 78.5, -68.7, 4.4, -76.9, 72.5])  # mm: the default move's
@@ -163,6 +163,15 @@ def test_gcode_is_read_as_controllers_take_it(tmp_path):
     mixed.write_text("(nothing)\n")
     with pytest.raises(InputError, match="has no line of G-code"):
         read_gcode(mixed)
+
+
+@pytest.mark.parametrize("name", ["/dev/zero", "/", "pipe", "large"])
+def test_what_is_no_program_is_refused_unread(tmp_path, monkeypatch, name):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "large").write_text("G1X1\n" * 30)
+    monkeypatch.setattr(program, "LARGEST_PROGRAM", 100)
+    with pytest.raises(InputError, match=r"pipe or a device|Is a directory|at most 100 bytes"):
+        read_gcode(tmp_path / name)
 
 
 def test_any_number_of_motors_gets_its_files(tmp_path):

@@ -121,6 +121,34 @@ def test_a_heavy_ball_on_the_ground_does_not_begin_to_roll(axis):
     np.testing.assert_allclose(ball.position[-1], [0.0, 0.0, height], rtol=0, atol=1e-7)
 
 
+# --- Prey that flees
+
+
+def resting(ball):
+    """At rest on the ground, as deep in it as its weight presses it."""
+    return launched(ball, GROUND, (0.0, 0.0, RADIUS - np.sqrt(2e-3 * SUBMERGED / 100.0)))
+
+
+def test_prey_crawls_away_at_its_speed():
+    prey = dataclasses.replace(BALL, flees=0.02)
+    ball = passed(prey, GROUND, resting(prey), 2.5, nodes=make_nodes([[0.3, -0.4, 0.1]]))
+    # Drag takes what friction of legs gives at a slip of 0.2 mm/s; it rolls.
+    np.testing.assert_allclose(ball.velocity[-1], 0.02 * np.array([-0.6, 0.8, 0.0]), rtol=0, atol=2e-4)
+    np.testing.assert_allclose(ball.position[-1, :2], 2.5 * ball.velocity[-1, :2], rtol=0, atol=3e-3)
+    afloat = passed(prey, WEIGHTLESS, prey.init(WEIGHTLESS), 0.5)
+    np.testing.assert_array_equal(afloat.velocity, 0.0)  # there is nothing to push against
+
+
+def test_legs_of_prey_pull_as_friction_with_the_ground_does():
+    dt = 1e-5
+    prey = dataclasses.replace(BALL, flees=1.0)
+    ball = passed(prey, GROUND, resting(prey), dt, dt, make_nodes([[-1.0, 0.0, 0.0]]))
+    pull = 0.5 * SUBMERGED / np.hypot(1.0, 0.01)
+    assert ball.velocity[-1, 0] == pytest.approx(dt * pull / 0.01, rel=2e-3)
+    with pytest.raises(InputError, match="`flees` must be zero or positive; got -1"):
+        dataclasses.replace(BALL, flees=-1.0)
+
+
 # --- Touched by an arm
 
 

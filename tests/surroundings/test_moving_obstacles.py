@@ -11,6 +11,7 @@ from hydrostat.errors import InputError
 from hydrostat.lie import SE3, so3
 from hydrostat.mechanics.motion import BaseMotion
 from hydrostat.robots.build import build_robot
+from hydrostat.robots.specs.octopus import octopus
 from hydrostat.robots.specs.rod import elastic_rod
 from hydrostat.simulation import rollout
 from hydrostat.surroundings import Box, Capsule, ContactLaw, Obstacles, Plane, Sphere
@@ -99,3 +100,17 @@ def test_obstacles_have_a_law_unless_one_is_given():
 def test_wrong_obstacles_are_refused(arguments, words):
     with pytest.raises(InputError, match=words):
         Obstacles(*arguments)
+
+
+@pytest.mark.parametrize("motion", [None, Steady(jnp.zeros(3))])
+def test_a_body_that_is_a_ball_touches_shapes_as_a_node_does(motion):
+    """Beside a sphere, 1 mm deep in it: k (d - d_0 / 2), straight away from it; a body with a hull is no ball."""
+    robot = build_robot(octopus(2, 2), free=True)
+    assert robot.body is not None
+    away, depth = float(robot.body.radius) + 0.1 - 1e-3, 1e-3
+    shape = Sphere(robot.T_world_body.position - jnp.array([0.0, 0.0, -away]), 0.1)
+    system = System(robot, [Obstacles(LAW, [shape], motion)])
+    state = system.rest()
+    found = system.forces_at(state).on_body(system.place(state).body)
+    expected = [0.0, 0.0, -500.0 * (depth - 0.5 * float(LAW.onset))]
+    np.testing.assert_allclose(found.force[0], expected, rtol=1e-9, atol=1e-12)

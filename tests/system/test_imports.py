@@ -12,10 +12,10 @@ MOST_LINES = 400
 # From the bottom up: each may import those of the layers below, and nothing of its own layer but itself.
 LAYERS = (
     {"errors", "kept_files", "_version"},
-    {"code_cache", "collecting", "constants", "derivatives", "geometry", "measuring"},
+    {"code_cache", "collecting", "constants", "derivatives", "geometry", "measuring", "tables"},
     {"executables", "native", "streaming"},
     {"compiling"},
-    {"lie", "tables"},
+    {"lie"},
     {"least_squares"},
     {"segments"},
     {"bodies"},
@@ -34,7 +34,7 @@ LAYERS = (
     {"teleoperation"},
     {"scenarios"},
     {"benchmarking"},
-    {"_terminal", "_leaving"},
+    {"_terminal", "_leaving", "_page_options"},
     {"_stream_command", "_teleop_command", "_view_command"},
     {"_arguments"},
     {"cli"},

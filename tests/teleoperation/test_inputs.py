@@ -64,9 +64,9 @@ def test_the_gamepad_page_takes_axes_from_itself_alone():
         text = urllib.request.urlopen(address, timeout=10).read().decode()
         secret = text.split("fetch('/")[1].split("'")[0]
 
-        def post(path, body):
+        def post(path, body, **headers):
             try:
-                return urllib.request.urlopen(urllib.request.Request(address + path, body), timeout=10).status
+                return urllib.request.urlopen(urllib.request.Request(address + path, body, headers), timeout=10).status
             except urllib.error.HTTPError as error:
                 return error.code
 
@@ -75,6 +75,9 @@ def test_the_gamepad_page_takes_axes_from_itself_alone():
         assert post("guess", b"[1,1,1,1]") == 403
         for body in (b"", b"{}", b"[1]", b'["a",0,0,0]', b"[NaN,0,0,0]", b"[" * 300, b"[1e999,0,0,0]", b"x" * 500):
             assert post(secret, body) == 400
+        # A page of another server, and a name on the internet that leads here.
+        assert post(secret, b"[1,1,1,1]", Origin="http://other.example") == 403
+        assert post("", None, Host=f"other.example:{page.port}") == 403
         assert len(moved) == 1
     finally:
         page.close()

@@ -74,7 +74,7 @@ class Gateway:
             return
         with contextlib.suppress(OSError):
             inner_reader, inner_writer = await asyncio.open_connection("127.0.0.1", self._server_port)
-            inner_writer.write(head)
+            inner_writer.write(head_inside(head, self._server_port))
             await asyncio.gather(_pass_on(reader, inner_writer), _pass_on(inner_reader, writer))
             inner_writer.close()
         writer.close()
@@ -109,9 +109,24 @@ def answer_to(head: bytes, token: str) -> bytes | None:
                 found = SimpleCookie(value.strip()).get(_COOKIE)
             except CookieError:
                 found = None
-            if found is not None and _same(found.value, token):
+            if found is not None and _same(found.value, token) and _is_own(lines[1:]):
                 return None
     return _REFUSED
+
+
+def _is_own(lines: list[str]) -> bool:
+    """Whether a request was not made by a page of another server, which a browser names as its origin."""
+    fields = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    try:
+        return "origin" not in fields or urlsplit(fields["origin"]).netloc == fields.get("host")
+    except ValueError:
+        return False
+
+
+def head_inside(head: bytes, port: int) -> bytes:
+    """The head of a request as the server inside gets it: it answers to this machine's own names alone."""
+    lines = [line for line in head.split(b"\r\n") if line[:7].lower() != b"origin:" and line[:5].lower() != b"host:"]
+    return b"\r\n".join([lines[0], f"Host: 127.0.0.1:{port}".encode(), *lines[1:]])
 
 
 def _same(one: str, other: str) -> bool:

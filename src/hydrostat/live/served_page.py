@@ -21,6 +21,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from hydrostat.live.own_requests import guarded
+
 REPORT = "hydrostat"
 """Key of the report in the page's local storage, as `client.local_storage.get_item` takes it."""
 ANSWER = "/answer"
@@ -190,13 +192,17 @@ def _remove(folder: Path) -> None:
 
 @contextmanager
 def served() -> Iterator[None]:
-    """While this is open, servers of viser that start serve the page with the script.
+    """While this is open, servers of viser that start serve the page with the script, and answer to it alone.
 
-    viser has no argument for the folder that it serves, and reads it when it starts.
+    viser has no argument for the folder that it serves nor for whom it answers, and reads both when it starts.
     """
     from viser import infra
+    from websockets.asyncio import server
 
-    original = infra.WebsockServer
+    original, serve = infra.WebsockServer, server.serve
+
+    def serve_ours(*args, process_request, **options):
+        return serve(*args, process_request=guarded(process_request), **options)
 
     class Server(original):
         """A server whose page lies in a folder of its own, which goes when it stops."""
@@ -211,7 +217,8 @@ def served() -> Iterator[None]:
             _remove(self._folder)
 
     infra.WebsockServer = Server  # type: ignore[misc]
+    server.serve = serve_ours  # type: ignore[misc, assignment]
     try:
         yield
     finally:
-        infra.WebsockServer = original  # type: ignore[misc]
+        infra.WebsockServer, server.serve = original, serve  # type: ignore[misc]

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hydrostat.errors import whole
+from hydrostat.live.own_requests import LOOPBACK
 from hydrostat.live.served_page import served
 from hydrostat.viewer import framing
 
 if TYPE_CHECKING:
     from viser import GridHandle, ViserServer
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
-"""Names of this machine for itself."""
 PORT = 8080
 """Port at which pages are served when none is given, or the next one that is free."""
 _FARTHER = 1.6  # than where all points just fit in: room to move, and for narrow windows
@@ -35,6 +35,7 @@ def open_server(port: int = PORT, host: str = "127.0.0.1", label: str | None = N
         raise ImportError("the live page needs viser: pip install 'hydrostat[view]'") from error
     if host not in LOOPBACK:
         raise ValueError(f"`host` must be an address of this machine for itself, such as 127.0.0.1; got {host!r}")
+    whole("port", port, least=0, most=2**16 - 1)  # viser would wait for ever
     console = rich.get_console()
     was_quiet, console.quiet = console.quiet, True
     try:

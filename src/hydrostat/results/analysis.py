@@ -12,8 +12,9 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from hydrostat.geometry import frustum_volume
-from hydrostat.lie import se3, small
+from hydrostat.lie import SE3, se3, small
 from hydrostat.mechanics.contraction import muscle_power as power_of_muscles
+from hydrostat.mechanics.energy import bulk
 from hydrostat.mechanics.energy import dissipation as dissipation_of
 from hydrostat.mechanics.energy import energy as energy_of
 from hydrostat.mechanics.energy import momentum as momentum_of
@@ -23,6 +24,7 @@ from hydrostat.mechanics.nodes import NodeFamily
 from hydrostat.mechanics.robot import Inputs, PerArm, dispersed, split, total
 from hydrostat.mechanics.state import inputs_at, nodes_of, positions, velocities
 from hydrostat.results.rows import Row, each_arm, object_radii, objects, shape, shape_of, widths
+from hydrostat.stepping.momentum import outer_wrench
 from hydrostat.stepping.sdirk2 import GAMMA
 from hydrostat.stepping.step import StepInputs
 from hydrostat.surroundings.arm_contact import ArmContact
@@ -118,18 +120,24 @@ def muscle_power(system: System, row: Row) -> Float[Array, ""]:
     return total(robot, each_arm(system, row, of_arm, row.state.v, row.state.activation))
 
 
-def mean_power(system: System, row: Row) -> Float[Array, ""]:
-    """The mean of power less dissipation over the step that ended at a row, by the quadrature of SDIRK2 itself.
+class Stages(NamedTuple):
+    """The two stages of SDIRK2 in the step that ended at a row, in the coordinates that it began with."""
 
-    Its first stage follows from the begin and the end of the step: with rates v in the coordinates that the step began
-    with, x_end - x_begin = dt ((1 - gamma) v_stage + gamma v_end) and x_stage = x_begin + gamma dt v_stage.
+    begin: Coordinates
+    first: tuple[Coordinates, Coordinates, Inputs]
+    """Position, rates and inputs of the first stage."""
+    last: tuple[Coordinates, Coordinates, Inputs]
+    """The same of the second, which is the end of the step."""
+
+
+def stages(system: System, row: Row) -> Stages:
+    """The stages of the step that ended at a row.
+
+    The first follows from the begin and the end: with rates v in the coordinates that the step began with,
+    x_end - x_begin = dt ((1 - gamma) v_stage + gamma v_end) and x_stage = x_begin + gamma dt v_stage.
     """
     robot, before, state = system.robot, row.before.robot, row.state.robot
     inputs = step_inputs(system, row)
-
-    def net(x: Coordinates, v: Coordinates, inputs: Inputs):
-        return power_of(robot, x, v, inputs) - dissipation_of(robot, x, v)
-
     # The end of the step in the coordinates of its begin.
     turned = (before.base_pose.inverse() @ state.base_pose).log() if robot.free_base else jnp.zeros(6)
     rate = small.matvec(se3.tangent_inverse(turned), state.base_twist)
@@ -138,9 +146,38 @@ def mean_power(system: System, row: Row) -> Float[Array, ""]:
     # Its first stage.
     v = jax.tree.map(lambda a, b, w: ((b - a) / row.dt - GAMMA * w) / (1.0 - GAMMA), begin, end, v_end)
     x = jax.tree.map(lambda a, w: a + GAMMA * row.dt * w, begin, v)
-    first = net(x, v, inputs_at(robot, before, inputs(row.before.time + GAMMA * row.dt, before)))
-    last = net(end, v_end, inputs_at(robot, before, inputs(row.before.time + row.dt, before)))
-    return (1.0 - GAMMA) * first + GAMMA * last
+    at_first, at_end = (inputs_at(robot, before, inputs(row.before.time + c * row.dt, before)) for c in (GAMMA, 1.0))
+    return Stages(begin, (x, v, at_first), (end, v_end, at_end))
+
+
+def mean_power(system: System, row: Row) -> Float[Array, ""]:
+    """The mean of power less dissipation over the step that ended at a row, by the quadrature of SDIRK2 itself."""
+    robot = system.robot
+
+    def net(x: Coordinates, v: Coordinates, inputs: Inputs):
+        return power_of(robot, x, v, inputs) - dissipation_of(robot, x, v)
+
+    _, first, last = stages(system, row)
+    return (1.0 - GAMMA) * net(*first) + GAMMA * net(*last)
+
+
+class MomentumChange(NamedTuple):
+    """What a step did to the momentum of a free robot, about the body's position at its begin (angular, linear)."""
+
+    change: Float[Array, "*rows 6"]
+    impulse: Float[Array, "*rows 6"]
+    """Impulse of weight, water, ground, other surroundings and loads, by the quadrature of SDIRK2 itself."""
+
+
+def momentum_change(system: System, row: Row) -> MomentumChange:
+    """The change of momentum in the step that ended at a row, and the impulse from outside."""
+    robot, before = system.robot, row.before.robot
+    begin, first, last = stages(system, row)
+    own = last[2]._replace(base_pose=SE3(before.base_pose.rotation, jnp.zeros(3)))
+    was, now = bulk(robot, begin, velocities(before), own), bulk(robot, *last[:2], own)
+    wrench = (1.0 - GAMMA) * outer_wrench(robot, before, *first) + GAMMA * outer_wrench(robot, before, *last)
+    # The weight by the trapezoidal rule, as `stepping.momentum` does.
+    return MomentumChange(now.momentum - was.momentum, row.dt * (wrench + 0.5 * (was.weight + now.weight)))
 
 
 def balance_error(time, stored, mean, muscles) -> float:

@@ -1,13 +1,15 @@
 """Whether a result folder is whole: what it says of itself fits, every chunk is there, and holds what was written."""
 
+import errno
 import json
 import math
 import os
+import stat
 import warnings
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from hydrostat.errors import InputError, shown
 from hydrostat.results.columns import Column
@@ -179,9 +181,11 @@ def file_sums(path: Path, columns: Mapping[str, Column]) -> dict[str, int]:
 def read_json(path: Path) -> dict[str, Any]:
     """A JSON object; one line of what is wrong where it is none."""
     try:
-        if path.stat().st_size > _LARGEST_JSON:
+        with _opened(path) as file:
+            raw = file.read(_LARGEST_JSON + 1)
+        if len(raw) > _LARGEST_JSON:
             raise InputError(f"{str(path)!r} is damaged: it must be at most {_LARGEST_JSON} bytes")
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(raw.decode("utf-8"))
     except InputError:
         raise
     except OSError as error:
@@ -222,7 +226,7 @@ def _verify_chunk(folder: Path, name: str, number: int, column: Column, rows: in
     path, what = column.chunk(number), f"chunk {number} of {shown(name)}"
     size = 8 * math.prod(column.row_shape)
     try:
-        with path.open("rb") as file:
+        with _opened(path) as file:
             length = os.fstat(file.fileno()).st_size
             if length != size * column.chunk_rows:
                 raise _damaged(folder, f"{what} must be of {size * column.chunk_rows} bytes; it has {length}")
@@ -237,7 +241,8 @@ def _verify_chunk(folder: Path, name: str, number: int, column: Column, rows: in
 def _verify_file(folder: Path, name: str, expected: int) -> None:
     """Refuse a file of the recording that is missing or changed."""
     try:
-        found = zlib.crc32((folder / TRAJECTORY / name).read_bytes())
+        with _opened(folder / TRAJECTORY / name) as file:
+            found = zlib.crc32(file.read())
     except FileNotFoundError:
         raise _damaged(folder, f"its file {shown(name)} is missing") from None
     except (OSError, ValueError) as error:
@@ -245,6 +250,13 @@ def _verify_file(folder: Path, name: str, expected: int) -> None:
         raise _damaged(folder, f"its file {shown(name)} could not be read: {reason}") from None
     if found != expected:
         raise _damaged(folder, f"its file {shown(name)} has been changed: its checksum is another one")
+
+
+def _opened(path: Path) -> BinaryIO:
+    """A file to read; a pipe would keep its reader waiting, and a device may have no end."""
+    if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
+        raise OSError(errno.EINVAL, "it is a pipe or a device", str(path))
+    return path.open("rb")
 
 
 def _damaged(folder: Path, what: str) -> InputError:

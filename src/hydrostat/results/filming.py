@@ -1,13 +1,18 @@
 """Films of trajectories: MP4 files that play anywhere, drawn without a browser."""
 
 import os
+import subprocess
+import tempfile
 import warnings
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hydrostat import errors
+from hydrostat.results.folders import PART
 from hydrostat.results.scene import DrawnArm, Scene
 from hydrostat.surroundings.shapes import Sphere
 from hydrostat.viewer import colors
@@ -51,22 +56,42 @@ def film(
     renderer = Renderer(_framing(scene), width, height)
     name = trajectory.system.robot.name if title is None else title
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"partial-{path.name}")
-    writer = imageio_ffmpeg.write_frames(
-        str(part), (width, height), fps=rate, codec="libx264", pix_fmt_in="rgb24", macro_block_size=2, quality=7
+    part = path.with_name(f"{PART}{path.name}")
+    pictures = (
+        np.ascontiguousarray(renderer.draw(*surfaces_of(scene, row), f"{name} · {shown[row]:.2f} s"))
+        for row in range(count)
     )
-    with warnings.catch_warnings():
-        # Python warns of any child process beside JAX's threads; this one begins with a new program at once.
-        warnings.filterwarnings("ignore", message=r"os\.fork\(\) was called", category=RuntimeWarning)
-        writer.send(None)
     try:
-        for row in range(count):
-            picture = renderer.draw(*surfaces_of(scene, row), f"{name} · {shown[row]:.2f} s")
-            writer.send(np.ascontiguousarray(picture))
-    finally:
-        writer.close()
+        _encode(imageio_ffmpeg.get_ffmpeg_exe(), part, pictures, (width, height), rate)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
     part.replace(path)
     return path
+
+
+def _encode(ffmpeg: str, path: Path, pictures: Iterable[np.ndarray], size: tuple[int, int], rate: int) -> None:
+    """Have ffmpeg write pictures to a file; its own words where it could not write all of it."""
+    given = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}", "-r", str(rate), "-i", "-"]
+    made = ["-an", "-vcodec", "libx264", "-pix_fmt", "yuv420p", "-crf", "15"]
+    command = [ffmpeg, "-y", "-v", "error", *given, *made, str(path)]
+    with tempfile.TemporaryFile() as said, warnings.catch_warnings():
+        # Python warns of any child process beside JAX's threads; this one begins with a new program at once.
+        warnings.filterwarnings("ignore", message=r"os\.fork\(\) was called", category=RuntimeWarning)
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=said, start_new_session=True)
+        assert process.stdin is not None
+        try:
+            with suppress(BrokenPipeError), process.stdin as sink:  # it has ended, and has said why
+                for picture in pictures:
+                    sink.write(picture)
+            failed = process.wait() != 0
+        finally:
+            process.kill()
+            process.wait()
+        if failed:
+            said.seek(0)
+            lines = said.read().decode(errors="replace").strip().splitlines() or ["ffmpeg gave no reason"]
+            raise OSError(f"the film {str(path)!r} could not be written: {lines[0]}")
 
 
 def _framing(scene: Scene):

@@ -10,7 +10,9 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 
-_OF_RECORDER = {"trajectory.zarr", "committed.json", "committed.json.partial", "run.json"}
+PART = "partial-"
+"""Beginning of the names of figures and replays until they are whole."""
+_OF_RECORDER = {"trajectory.zarr", "committed.json", "committed.json.partial", "run.json", "run.json.partial"}
 """Files that a recorder and a run make before there is any result."""
 _CHECKPOINTS = "checkpoint"
 _PARTIAL = ".partial"  # at the end of a file's name until it is whole
@@ -60,9 +62,12 @@ def discard_unless_recorded(folder: Path, made: list[Path]) -> bool:
     return True
 
 
-def discard_checkpoints(folder: Path) -> None:
-    """Remove the checkpoints of a run that has come to its end."""
+def discard_leftovers(folder: Path) -> None:
+    """Remove what a run that has come to its end needs no more: checkpoints, and figures that became not whole."""
     shutil.rmtree(folder / _CHECKPOINTS, ignore_errors=True)
+    for path in folder.glob(f"{PART}*"):
+        with suppress(OSError):
+            path.unlink()
 
 
 def _is_empty_checkpoint(entry: Path) -> bool:

@@ -12,7 +12,7 @@ from hydrostat.mechanics import GRAVITY
 from hydrostat.robots import build_robot
 from hydrostat.scenarios.arm import muscle_gains
 from hydrostat.scenarios.base import Outcome, Run
-from hydrostat.surroundings import AbstractSurroundings
+from hydrostat.surroundings import ADDED_MASS, AbstractSurroundings
 
 _ROW_S = 0.01  # from row to row, where steps are not longer
 
@@ -54,15 +54,16 @@ def octopus(
     ground: bool = True,
     weight: float = 1.0,
     free: bool = True,
-    water: hs.Water | None = None,
+    current=(0.0, 0.0, 0.0),
     parts: Sequence[AbstractSurroundings] = (),
     draw: int = 0,
 ) -> Octopus:
     """The octopus of a run, without the arms that it has lost.
 
     **Arguments:** `ground`: whether it lies on the ground, or is in open water; `weight`: share of their weight in
-    water by which body and arms sink, the rest being made up for by buoyancy; `free`: whether its body moves; `water`:
-    still water when not given; `parts`: other surroundings; `draw`: which draw of the muscles' gains it has.
+    water by which body and arms sink, the rest being made up for by buoyancy; `free`: whether its body moves;
+    `current`: velocity of the water [m/s]; `parts`: other surroundings; `draw`: which draw of the muscles' gains it
+    has.
     """
     spec, settings = run.limbed, run.settings
     lost, failed = (_numbers(run, name) for name in ("lost_arms", "failed_suckers"))
@@ -70,7 +71,8 @@ def octopus(
         raise InputError(f"`lost_arms` must leave one of the arms 1 to {len(spec.limbs)}; got {sorted(lost)}")
     kept = [i for i in range(len(spec.limbs)) if i + 1 not in lost]
     robot = build_robot(spec, free=free, arms=kept)
-    around: list[AbstractSurroundings] = [hs.Water() if water is None else water]
+    carried = ADDED_MASS if getattr(settings, "added_mass", False) else None
+    around: list[AbstractSurroundings] = [hs.Water(current=current, added_mass=carried)]
     if ground:
         around += [hs.Ground(), hs.Suckers()]
     if getattr(settings, "arm_contact", False):

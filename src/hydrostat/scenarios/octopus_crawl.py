@@ -2,7 +2,6 @@
 
 import numpy as np
 
-import hydrostat as hs
 from hydrostat.control.gaits import ALTERNATE, BodyPlan, Crawl, pull_and_push
 from hydrostat.results.measures import displacement
 from hydrostat.scenarios.base import Outcome, Run
@@ -20,7 +19,7 @@ def crawl(run: Run) -> Outcome:
     ahead = np.array([np.cos(direction), np.sin(direction)])
     flow = direction + np.deg2rad(settings.current_deg)
     current = settings.current_m_s * np.array([np.cos(flow), np.sin(flow), 0.0])
-    animal = octopus(run, water=hs.Water(current=current))
+    animal = octopus(run, current=current)
     speed = 1e-3 * settings.speed_mm_s if settings.speed_mm_s else None
     gait = {"gait": settings.gait, "speed": speed, "failed_suckers": animal.failed_suckers}
     stroke = Crawl(direction, **gait).stroke(animal.system)

@@ -45,8 +45,8 @@ def stand(run: Run) -> Outcome:
     settings = run.settings
     azimuth = np.deg2rad(settings.azimuth_deg)
     flow = settings.current_m_s * np.array([np.cos(azimuth), np.sin(azimuth), 0.0])
-    animal = octopus(run, water=hs.Water(current=flow))
-    still = octopus(run, water=hs.Water(current=np.zeros(3)))
+    animal = octopus(run, current=flow)
+    still = octopus(run, current=np.zeros(3))
     controllers = (Stand(failed_suckers=animal.failed_suckers), Stand(suckers=False))
     # It lies down and takes hold in still water, before the current sets in.
     settled = move(run, still, controllers[0], _SETTLE_S, every=row_steps(run)).final

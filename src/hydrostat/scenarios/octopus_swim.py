@@ -7,7 +7,7 @@ import numpy as np
 import hydrostat as hs
 from hydrostat.control.gaits import Swim
 from hydrostat.results import figures, panels
-from hydrostat.results.measures import axis_error, direction, displacement, stays_from
+from hydrostat.results.measures import axis_error, direction, displacement, momentum_error, stays_from
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.octopus import beat, move_both, octopus, outcome
 
@@ -45,6 +45,9 @@ def swim(run: Run) -> Outcome:
         "turn_s": None if there is None else float(steered.time[there]),
         "pitch_deg": float(90.0 - axis_error(steered, _UP)[half:].mean()),
     }
+    if settings.momentum:
+        two = run.simulate(animal.system, controllers[0], 2.0 * settings.period_s, share=(1.0, 1.0), compiled=False)
+        metrics["momentum_error"] = momentum_error(two)
     notes = list(animal.notes)
     if there is None:
         notes.append(f"it did not stay within {_NEAR_DEG:g} deg of its new course, {off[-1]:.0f} deg off at the end")

@@ -21,6 +21,31 @@ PREY_PLACES = Key(
     "target_mm", (), "mm", "where prey lies on the ground, x, y, of several one after another; empty: drawn places",
     least=-1e6, most=1e6, most_entries=200,
 )  # fmt: skip
+ROCK = Key(
+    "rock_mm", (), "mm", "a round rock half in the ground, in the octopus' way: x, y and its radius; empty: none",
+    least=-1e5, most=1e5, most_entries=3,
+)  # fmt: skip
+_FAR_FROM_ROCK = 0.32
+"""Least distance of the body's centre from a rock at the start, clear of its arms [m]."""
+
+
+def rock_of(spec: LimbedSpec, settings: SimpleNamespace) -> tuple[float, float, float] | None:
+    """Centre x, y and radius of the user's rock [m], None where there is none; one that is in something is refused."""
+    if not settings.rock_mm:
+        return None
+    if len(settings.rock_mm) != 3 or settings.rock_mm[2] <= 0.0:
+        got = ", ".join(f"{value:g}" for value in settings.rock_mm)
+        raise InputError(f"`rock_mm` must be x, y and a radius above 0; got {got}")
+    if settings.prey_flees_mm_s or settings.current_m_s:
+        raise InputError("`rock_mm` is for prey that stays, as prey passes through rocks: without flight and current")
+    x, y, radius = (1e-3 * value for value in settings.rock_mm)
+    gap = float(np.hypot(*(np.array([x, y]) - np.array(spec.base.position[:2])))) - radius
+    if gap < _FAR_FROM_ROCK:
+        raise InputError(
+            f"`rock_mm` must be {1e3 * _FAR_FROM_ROCK:g} mm from the body's axis, beyond its arms; "
+            f"it is {1e3 * gap:.4g} mm"
+        )
+    return x, y, radius
 
 
 def arm_targets(spec: RobotSpec, settings: SimpleNamespace) -> np.ndarray:

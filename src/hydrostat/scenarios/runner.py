@@ -9,7 +9,7 @@ from typing import Any
 
 from hydrostat.errors import InputError, shown
 from hydrostat.results import check_metrics, new_folder, write_json
-from hydrostat.results.folders import discard_checkpoints, discard_unless_recorded, missing_folders, resuming
+from hydrostat.results.folders import PART, discard_leftovers, discard_unless_recorded, missing_folders, resuming
 from hydrostat.robots import find_robot
 from hydrostat.scenarios.base import Outcome, Progress, Run
 from hydrostat.scenarios.catalogue import find_scenario
@@ -51,7 +51,6 @@ def run_scenario(
         made = missing_folders(out)
         try:
             folder = new_folder(Path(out), scenario.name)
-            write_beginning(folder, scenario.name, spec, values, seed)
         except OSError as error:
             raise InputError(str(error) if error.errno is None else f"{error.strerror} in {str(out)!r}") from None
     else:
@@ -61,6 +60,8 @@ def run_scenario(
     run = Run(spec, values, seed, folder, progress)
     module, function = scenario.function.split(":")
     try:
+        if resume is None:
+            write_beginning(folder, scenario.name, spec, values, seed)
         progress.say("loading")
         importlib.import_module("zarr")  # slow to import: not on the clock of the first recorder
         outcome: Outcome = _with_checkpoints(
@@ -75,7 +76,7 @@ def run_scenario(
             folder / "metrics.json",
             {**report, "notes": outcome.notes, "robot": spec.name, "seed": seed, "settings": settings_used},
         )
-        discard_checkpoints(folder)
+        discard_leftovers(folder)
     except BaseException:
         discard_unless_recorded(folder, made)
         raise
@@ -113,7 +114,7 @@ def _files(run: Run, outcome: Outcome, figures: bool, progress: Progress) -> dic
 
 def _whole(write: Callable[[Path], Any], path: Path) -> None:
     """Have a file written that is there whole or not at all."""
-    part = path.with_name(f"partial-{path.name}")
+    part = path.with_name(f"{PART}{path.name}")
     write(part)
     part.replace(path)
 

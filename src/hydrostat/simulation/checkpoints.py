@@ -21,9 +21,11 @@ import numpy as np
 
 from hydrostat.errors import InputError
 from hydrostat.results.folders import replace_file
+from hydrostat.tables import read_bytes
 
 FOLDER = "checkpoint"
 _ALIGN = 64
+_LARGEST = 2**34  # bytes of a piece of rows
 
 
 class Checkpoints:
@@ -157,15 +159,15 @@ def _like(new: np.ndarray, old: Any) -> Any:
 
 
 def _write(path: Path, kind: dict[str, Any], arrays: list[np.ndarray]) -> None:
-    """Write arrays: a line of JSON that describes them, then their bytes."""
+    """Write arrays: a line with a checksum of all that follows it, and JSON that describes them; then their bytes."""
     described = [[array.dtype.str, array.shape] for array in arrays]
     # Not joined to one piece: that would take as long as the writing.
     parts = [part for array in arrays for part in (_bytes_of(array), bytes(-array.nbytes % _ALIGN))]
-    total = 0
+    head = json.dumps({"kind": kind, "arrays": described}).encode()
+    total = zlib.crc32(head)
     for part in parts:
         total = zlib.crc32(part, total)
-    head = json.dumps({"kind": kind, "arrays": described, "sum": total}).encode() + b"\n"
-    replace_file(path, head, *parts)
+    replace_file(path, b"%08x " % total, head, b"\n", *parts)
 
 
 def _bytes_of(array: np.ndarray) -> memoryview:
@@ -176,10 +178,11 @@ def _bytes_of(array: np.ndarray) -> memoryview:
 def _read(path: Path, kind: dict[str, Any]) -> list[np.ndarray] | None:
     """The inverse of `_write`; None for a file that is damaged."""
     try:
-        head, _, body = path.read_bytes().partition(b"\n")
-        told = json.loads(head)
-        if zlib.crc32(body) != told["sum"]:
+        line, _, body = read_bytes(path, _LARGEST, "a checkpoint").partition(b"\n")
+        total, _, head = line.partition(b" ")
+        if zlib.crc32(body, zlib.crc32(head)) != int(total, 16):
             return None
+        told = json.loads(head)
         same, described = told["kind"] == json.loads(json.dumps(kind)), told["arrays"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None

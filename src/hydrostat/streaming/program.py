@@ -4,7 +4,10 @@ import re
 from pathlib import Path
 
 from hydrostat.errors import InputError, shown
+from hydrostat.tables import read_bytes
 
+LARGEST_PROGRAM = 100_000_000
+"""Largest G-code file that is read [bytes]."""
 _COMMENTS = re.compile(r"\([^)]*\)|;.*")
 _PLAIN = re.compile(r"[A-Z0-9.+\-$=/*#]*")
 
@@ -15,9 +18,11 @@ def read_gcode(path: str | Path, longest: int = 79) -> list[tuple[int, str]]:
     **Arguments:** `longest`: characters of a line that the controller takes; GRBL 1.1 has room for 79.
     """
     try:
-        text = Path(path).read_text(encoding="ascii")
+        text = read_bytes(path, LARGEST_PROGRAM, shown(str(path))).decode("ascii")
     except UnicodeDecodeError:
         raise InputError(f"{shown(str(path))} must be G-code, plain ASCII text") from None
+    except InputError:
+        raise
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is no file name"
         raise InputError(f"{shown(str(path))} could not be read: {reason}") from None

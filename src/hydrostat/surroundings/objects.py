@@ -18,7 +18,7 @@ from hydrostat.surroundings.ball_grip import BallGrip, BallState, hold
 from hydrostat.surroundings.base import AbstractSurroundings, Commands, Environment, OnBody, Place, Together
 from hydrostat.surroundings.contact import SOFT, ContactLaw, contact_with_shapes
 from hydrostat.surroundings.planes import Planes, planes
-from hydrostat.surroundings.shapes import Plane, Sphere, scalar, vector
+from hydrostat.surroundings.shapes import Plane, Sphere, optional_scalar, scalar, vector
 from hydrostat.surroundings.suckers import Attachment, Suckers
 
 
@@ -46,6 +46,10 @@ class Ball(AbstractSurroundings):
     squeezed: bool = eqx.field(static=True, default=False)
     """Whether skin whose suckers hold the ball presses on it besides, when it is drawn into it. Then it stays outside;
     but such contact is worked out once a step, so what an arm does with a load depends more on the step."""
+    flees: Float[Array, ""] | None = eqx.field(converter=optional_scalar("flees", positive=False), default=None)
+    """Speed at which it crawls over the ground, straight away from the robot's body [m/s]; None for a thing. Its legs
+    pull as friction does: with the ground's load on it times the coefficient of friction at most, and less at speeds
+    within `slip_speed` of its own."""
 
     @staticmethod
     def of_density(mass: float, density: float, position=(0.0, 0.0, 0.0), **options) -> "Ball":
@@ -83,7 +87,9 @@ class Ball(AbstractSurroundings):
         carried = None if water is None else water.entrained()
         moved = self.mass if carried is None else self.mass + 0.5 * carried.density * self.volume
         inertia = jnp.concatenate([jnp.full(3, moved), jnp.full(3, 0.4 * self.mass * self.radius**2)])
-        matrix, loads = self._loads(ball, attachment.held, ahead, environment, dt)
+        feared = (place.nodes if place.body is None else place.body).position[0]
+        away = None if self.flees is None else ball.position - feared
+        matrix, loads = self._loads(ball, attachment.held, ahead, away, environment, dt)
         lever = small.matvec(ball.rotation, attachment.anchor)
         grip = hold(law, ball, attachment.held, lever, inertia, matrix, loads, dt)
         skin = self._skin(ball._replace(position=ball.position + dt * ball.velocity), attachment.held, ahead)
@@ -112,9 +118,12 @@ class Ball(AbstractSurroundings):
         own = small.matvec(ball.rotation.T, away)
         return suckers.attached(state.attachment, touching, take, own, nodes.radius, dt, at_once=True)
 
-    def _loads(self, ball: BallState, held, ahead: Nodes, environment: Environment, dt):
+    def _loads(self, ball: BallState, held, ahead: Nodes, away, environment: Environment, dt):
         """The forces on the ball besides those of suckers: its resistance to motion (6, 6), and force and torque
-        (6,)."""
+        (6,).
+
+        **Arguments:** `away`: from what it flees to where it is [m], None for a thing.
+        """
         there = ball._replace(position=ball.position + dt * ball.velocity)
         zero, turning = jnp.zeros((3, 3)), jnp.zeros((3, 3))
         # Weight and buoyancy, drag.
@@ -144,8 +153,24 @@ class Ball(AbstractSurroundings):
             force, torque = force + at.force[0], torque + at.torque[0]
             resisting = resisting + at.damping[0, 3:, 3:] + dt * at.stiffness[0, 3:, 3:]
             turning = turning + at.damping[0, :3, :3]
+            if away is not None:
+                pull, grasp = self._legs(ball.velocity, away, at.force[0, 2])
+                force, resisting = force + pull, resisting + grasp
         matrix = jnp.concatenate([jnp.concatenate([resisting, zero], 1), jnp.concatenate([zero, turning], 1)], 0)
         return matrix, jnp.concatenate([force, torque])
+
+    def _legs(self, velocity: Float[Array, " 3"], away: Float[Array, " 3"], load) -> tuple[Array, Array]:
+        """The pull of its legs (3,) [N], and how it resists other motion (3, 3) [N s/m].
+
+        **Arguments:** `load`: of the ground, upwards [N].
+        """
+        assert self.flees is not None
+        level = jnp.array([1.0, 1.0, 0.0])
+        away = level * away
+        slip = level * velocity - self.flees * away / jnp.maximum(small.norm(away), 1e-9)
+        speed = jnp.sqrt(small.dot(slip, slip) + self.law.slip_speed**2)
+        grasp = self.law.friction * jnp.maximum(load, 0.0) / speed
+        return -grasp * slip, grasp * jnp.diag(level)
 
     def _skin(self, ball: BallState, held, nodes: Nodes) -> Planes:
         """The contact of the nodes with the ball; only of those that do not hold it, unless `squeezed` is true."""

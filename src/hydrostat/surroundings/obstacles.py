@@ -8,13 +8,13 @@ from jaxtyping import Array, Float
 
 from hydrostat.errors import InputError, shown
 from hydrostat.mechanics.nodes import AbstractForces, NodeForces, Nodes, copies
-from hydrostat.surroundings.base import AbstractSurroundings, Commands, Environment, Place
+from hydrostat.surroundings.base import AbstractSurroundings, Commands, Environment, OnBody, Place, Together
 from hydrostat.surroundings.contact import SOFT, ContactLaw, NodeContact, Reactions, contact_with_shapes
 from hydrostat.surroundings.shapes import AbstractShape
 
 
 class Obstacles(AbstractForces, AbstractSurroundings):
-    """Shapes that arms touch, each contact node as a ball of its radius.
+    """Shapes that arms touch, each contact node as a ball of its radius, and so does a body that is a ball.
 
     Where they move, their state is the time since the start [s].
     """
@@ -43,8 +43,12 @@ class Obstacles(AbstractForces, AbstractSurroundings):
 
     def begin(self, state, place: Place, environment: Environment, commands: Commands, dt):
         """The contact with the shapes, evaluated wherever the nodes are within the step."""
-        del place, environment, commands, dt
-        return state, self if self.motion is None else MovingObstacles(self, state)
+        del place, commands, dt
+        on_arms = self if self.motion is None else MovingObstacles(self, state)
+        body = environment.body
+        if body is None or body.hull is not None:
+            return state, on_arms
+        return state, Together((on_arms, OnBody(on_arms, body.radius)))
 
     def finish(self, state, forces, place: Place, environment: Environment, dt):
         """The time at the end of the step."""

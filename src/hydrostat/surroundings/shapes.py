@@ -47,6 +47,12 @@ def scalar(name: str, *, positive: bool = True):
     return convert
 
 
+def optional_scalar(name: str, *, positive: bool = True):
+    """A converter of a field that is None, or a number as `scalar` takes it."""
+    convert = scalar(name, positive=positive)
+    return lambda value: None if value is None else convert(value)
+
+
 def finite(name: str):
     """A converter of a field to a finite number; a traced value is taken as it is."""
 

@@ -1,8 +1,6 @@
 """Driving a limb from the page: the robot's side as a process of its own, the link, and the operator's side here."""
 
-import json
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 
@@ -18,7 +16,7 @@ from hydrostat.teleoperation.limbs import find_limb
 from hydrostat.teleoperation.operator_side import OperatorSide
 from hydrostat.teleoperation.page import TeleopPage
 from hydrostat.teleoperation.page_device import PageDevice
-from hydrostat.teleoperation.processes import Episode, SideSettings
+from hydrostat.teleoperation.processes import Episode, SideSettings, port_of, start_process
 from hydrostat.teleoperation.simulated import TICK, SimulatedLimb
 
 _REACH = 0.35  # of the limb's length, that the page lets the tip go from where it starts
@@ -92,7 +90,8 @@ class Driving:
             self.clock.wait()
             self.side.tick(self.clock.now)
             if self._process is not None and self._process.poll() is not None:
-                raise UnsolvedError(f"the robot's side ended with code {self._process.returncode}")
+                said = "".join(self._process.stdout or ())
+                raise UnsolvedError(f"the robot's side ended with code {self._process.returncode} {said}".strip())
 
     def __enter__(self) -> "Driving":
         return self
@@ -113,13 +112,5 @@ class Driving:
 
 def start_side(settings: SideSettings) -> tuple[subprocess.Popen, int]:
     """The process of a side, and the port that it listens on; it ends when this process does."""
-    command = [sys.executable, "-m", "hydrostat.teleoperation.processes"]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.write(settings.text() + "\n")
-    process.stdin.flush()
-    said = process.stdout.readline()
-    if not said:
-        raise UnsolvedError(f"the robot's side ended with code {process.wait()} before it listened")
-    return process, json.loads(said)["port"]
+    process = start_process(settings)
+    return process, port_of(process)

@@ -7,7 +7,6 @@ depend on how fast the machine is; the time in which the local model answers the
 
 import dataclasses
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hydrostat.errors import HydrostatError
+from hydrostat.errors import UnsolvedError
 from hydrostat.teleoperation.channel import Link, LinkConditions
 from hydrostat.teleoperation.clocks import END, SharedTime
-from hydrostat.teleoperation.processes import Episode, SideSettings
+from hydrostat.teleoperation.processes import Episode, SideSettings, start_process
 
 TICK = 0.005
 """Time of a tick of both sides [s]."""
@@ -26,7 +25,7 @@ _START_SECONDS = 600.0  # at most, until a process has compiled what it needs
 _MOST_SAID = 400  # characters of what a process said before it ended
 
 
-class SideError(HydrostatError, RuntimeError):
+class SideError(UnsolvedError):
     """The process of a side ended before its work was done."""
 
 
@@ -70,7 +69,7 @@ def run_experiment(
                 settings = robot if side == "robot" else operator
                 log = str(Path(folder) / side)
                 changes = {"side": side, "episodes": episodes, "clock_port": shared.port, "log": log}
-                sides.append(_start(dataclasses.replace(settings, **changes)))
+                sides.append(start_process(dataclasses.replace(settings, **changes), stderr=subprocess.PIPE))
             found = []
             for number, link in enumerate(made):
                 _conduct(shared, sides, link, seconds, lambda done, n=number: on_progress((n + done) / count))
@@ -106,19 +105,9 @@ def _conduct(shared: SharedTime, sides, link: Link, seconds: float, on_progress:
         shared.grant(END)
         shared.release()
     except (OSError, TimeoutError) as error:
-        said = [one.stderr.read()[-_MOST_SAID:] for one in sides if one.poll() is not None and one.stderr]
+        gone = [one for one in sides if one.poll() is not None]
+        said = [file.read()[-_MOST_SAID:] for one in gone for file in (one.stdout, one.stderr)]
         raise SideError(f"a side of the link has gone: {' '.join(' '.join(said).split()) or error}") from error
-
-
-def _start(settings: SideSettings) -> subprocess.Popen:
-    """The process of one side."""
-    command = [sys.executable, "-m", "hydrostat.teleoperation.processes"]
-    pipe = subprocess.PIPE
-    process = subprocess.Popen(command, stdin=pipe, stdout=subprocess.DEVNULL, stderr=pipe, text=True)
-    assert process.stdin is not None
-    process.stdin.write(settings.text() + "\n")
-    process.stdin.flush()
-    return process
 
 
 def _free_ports(count: int) -> list[int]:

@@ -2,7 +2,8 @@
 
 viser's page offers no gamepads, so ours holds it in a frame. It posts the sticks of the first gamepad thirty times a
 second to the address that it came from, under a secret that only this page knows: another page in the same browser
-cannot move the robot. Left stick: x and y; right stick, up and down: z.
+cannot move the robot, neither here nor through viser's page (`own_requests`). Left stick: x and y; right stick, up and
+down: z.
 """
 
 import hmac
@@ -13,6 +14,8 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
+
+from hydrostat.live.own_requests import is_own
 
 SPEED = 0.08
 """Speed of the tip at a stick that is pushed all the way [m/s]."""
@@ -65,11 +68,14 @@ def _handler(page: bytes, secret: str, move: Callable[[np.ndarray], None]) -> ty
 
         def do_GET(self):
             """Give the page."""
-            self._answer(200 if self.path == "/" else 404, page if self.path == "/" else b"")
+            if not self._is_own():
+                return self._answer(403)
+            return self._answer(200 if self.path == "/" else 404, page if self.path == "/" else b"")
 
         def do_POST(self):
             """Take the axes of a gamepad."""
-            if not hmac.compare_digest(self.path.encode("utf-8", "replace"), f"/{secret}".encode()):
+            is_known = hmac.compare_digest(self.path.encode("utf-8", "replace"), f"/{secret}".encode())
+            if not is_known or not self._is_own():
                 return self._answer(403)
             try:
                 size = int(self.headers.get("Content-Length", 0))
@@ -80,6 +86,9 @@ def _handler(page: bytes, secret: str, move: Callable[[np.ndarray], None]) -> ty
                 return self._answer(400)
             move(velocity_of(axes))
             return self._answer(204)
+
+        def _is_own(self) -> bool:
+            return is_own(self.headers.get("Host"), self.headers.get("Origin"))
 
         def _answer(self, code: int, body: bytes = b"") -> None:
             self.send_response(code)

@@ -7,6 +7,7 @@ Settings, and with them the token, come by the standard input, since arguments o
 
 import json
 import os
+import subprocess
 import sys
 import threading
 from dataclasses import asdict, dataclass, field
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hydrostat.errors import HydrostatError, InputError, UnsolvedError
 from hydrostat.teleoperation.clocks import Clock, RealClock, SharedClock
 from hydrostat.teleoperation.endpoint import Endpoint
 
@@ -96,9 +98,52 @@ class Log:
         np.savez(path, **{name: np.array(values) for name, values in self.rows.items()})  # type: ignore[arg-type]
 
 
-def main() -> None:
-    """Run one side until its episodes are over, or its clock ends."""
-    settings = SideSettings.of(sys.stdin.readline())
+def start_process(settings: SideSettings, stderr: int | None = None) -> subprocess.Popen:
+    """Start the process of a side; it ends when this process does.
+
+    It is in a session of its own: Ctrl-C at the terminal is for this process alone.
+
+    **Arguments:** `stderr`: as of `subprocess.Popen`.
+    """
+    command, pipe = [sys.executable, "-m", "hydrostat.teleoperation.processes"], subprocess.PIPE
+    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=stderr, text=True, start_new_session=True)
+    assert process.stdin is not None
+    process.stdin.write(settings.text() + "\n")
+    process.stdin.flush()
+    return process
+
+
+def port_of(process: subprocess.Popen) -> int:
+    """The port that a process says that it listens on; its error where it says one."""
+    assert process.stdout is not None
+    said = process.stdout.readline()
+    if not said:
+        raise UnsolvedError(f"a side of the link ended with code {process.wait()} before it listened")
+    answer = json.loads(said)
+    if "error" in answer:
+        raise InputError(answer["error"])
+    return answer["port"]
+
+
+def main() -> int:
+    """Run one side until its episodes are over, or its clock ends; the exit code.
+
+    What is no bug is said in one line on standard output, as the port is.
+    """
+    text = sys.stdin.readline()
+    if not text:  # the process that started this one has gone
+        return 0
+    try:
+        _run(SideSettings.of(text))
+    except (HydrostatError, OSError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        print(json.dumps({"error": " ".join(reason.split())}), flush=True)
+        return 2
+    return 0
+
+
+def _run(settings: SideSettings) -> None:
+    """Run the episodes of one side."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     from hydrostat.teleoperation.limbs import find_limb
     from hydrostat.teleoperation.simulated import TICK, SimulatedLimb
@@ -188,4 +233,4 @@ def _axes(normal: np.ndarray) -> np.ndarray:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -98,7 +98,9 @@ def pull_and_push(plan: BodyPlan) -> Alternation:
     still water, against a current of 0.1 m/s, without the three arms behind, and with their suckers failed.
 
     Suckers hold nearer to the body than in a stroke of all arms behind together: the thick part of an arm bears the
-    drag of the body without being stretched by much.
+    drag of the body without being stretched by much. An arm is pressed to the ground by its part before the suckers
+    alone. Bent down beyond them too, it stands on its outer part as an arch: without the three arms behind, when the
+    body leans back, the suckers of the others then hardly touch.
     """
     anatomy = plan.anatomy
     first, last = 0.27, 0.4
@@ -117,7 +119,7 @@ def pull_and_push(plan: BodyPlan) -> Alternation:
         reach=elongated(0.033, 0.066),
         push=elongated(0.063, 0.052),
         gather=shortened(0.04),
-        lower=0.016 * below + stiffened(anatomy, 0.064, last),
+        lower=0.03 * downwards(anatomy, anatomy.inside(0.0, first)) + stiffened(anatomy, 0.064, last),
         grip=anatomy.within(first, last),
         rise_s=jnp.asarray(0.35),
         delay_s=jnp.asarray(0.24),

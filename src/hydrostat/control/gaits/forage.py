@@ -34,6 +34,9 @@ _RISES_AT = (0.02, 0.08)  # m: how far beyond the tip of an arm of 0.24 m, and b
 _RISES = 0.2  # of the activation of an arm that rises higher, beside the body
 _RISES_OVER = 0.15  # of its distance then, over which the arm comes to be up
 _CLEARLY = 0.25  # rad by which another arm, or the other side, must suit better: the body yaws at each stroke
+_AHEAD = 1.5  # s from when an arm begins until it meets its prey: where that will be then is what counts
+_SMOOTHS = 0.5  # s over which the velocity of the prey is seen
+_ROUND = 0.17  # m from the surface of a rock, at which the body of an octopus with arms of 0.24 m goes round it
 _EMPTY = 2.0  # s for which an arm that has swept holds nothing, until it is looked anew where the prey is
 
 
@@ -68,6 +71,10 @@ class ForageMemory(NamedTuple):
     """How the prey comes under the mouth."""
     empty: Float[Array, ""]
     """Time for which the arm that takes the prey has had nothing, though it has swept [s]."""
+    seen: Float[Array, " 2"]
+    """Where the prey was last seen on the ground [m]."""
+    moves: Float[Array, " 2"]
+    """Velocity of the prey on the ground, as seen over some time [m/s]."""
 
 
 class ForageController(Controller):
@@ -86,27 +93,34 @@ class ForageController(Controller):
     reach: Float[Array, " 2"]
     """Distance of the prey from the middle of the body, and from the axis of an arm, below which that rises out of its
     way [m]."""
+    rock: Float[Array, " 3"] | None = None
+    """Centre of a rock on the ground, and the distance from it at which the body goes round it [m]."""
     prey: int = eqx.field(static=True, default=0)
     """Index of the prey among the free objects."""
 
     def init(self, observation: Observation) -> ForageMemory:
         """The memory at the start: nothing is decided."""
-        arm, side, _ = self._choice(observation)
+        return self._begun(observation, observation.objects[self.prey, :2], jnp.zeros(2))
+
+    def _begun(self, observation: Observation, seen, moves) -> ForageMemory:
+        """The memory of an octopus that sets out for its prey, which it has seen move."""
+        arm, side, _ = self._choice(observation, moves)
         here = observation.pose.position[:2]
         crawl, fetch = self.crawl.init(observation), self.fetch.init(self._of_arm(observation, arm, side))
         fresh, zero = CoverMemory.fresh(len(self.crawl.yaws)), jnp.zeros(())
-        return ForageMemory(crawl, fetch, arm, side, here, jnp.asarray(False), fresh, zero)
+        return ForageMemory(crawl, fetch, arm, side, here, jnp.asarray(False), fresh, zero, seen, moves)
 
     def __call__(self, time, observation: Observation, memory: ForageMemory):
         """The control of the crawl or of the fetch, and the new memory."""
-        memory = self._looked_anew(observation, memory)
+        memory = self._looked_anew(observation, self._watched(observation, memory))
         # Between strokes it checks whether an arm can take the prey.
         due = time - memory.crawl.began >= self.crawl.stroke.duration - 0.5 * observation.period
-        arm, side, fits = self._choice(observation)
+        moves = memory.moves
+        arm, side, fits = self._choice(observation, moves)
         there = memory.there | (due & fits)
         stays = memory.there | (~fits & self._still_suits(observation, memory, arm, side))
         arm, side = (jnp.where(stays, *y) for y in ((memory.arm, arm), (memory.side, side)))
-        path = jnp.stack([memory.start, self._goal(observation, arm, side)])
+        path = jnp.stack(self._path_past(observation, memory.start, self._goal(observation, arm, side, moves)))
         crawl = eqx.tree_at(lambda crawl: crawl.path, self.crawl, path)
         crawling, crawled = crawl(time, observation, memory.crawl)
         clock, prey = memory.course.step * observation.period, observation.objects[self.prey]
@@ -139,7 +153,29 @@ class ForageController(Controller):
             grip=jnp.where(there, holding, crawling.grip),
             take=jnp.where(one & there, fetched.take, 0.0),
         )
-        return control, ForageMemory(crawled, course, arm, side, memory.start, there, covering, memory.empty)
+        new = memory._replace(crawl=crawled, course=course, arm=arm, side=side, there=there, cover=covering)
+        return control, new
+
+    def _watched(self, observation: Observation, memory: ForageMemory) -> ForageMemory:
+        """The memory of where the prey is, and of how it moves."""
+        now, share = observation.objects[self.prey, :2], observation.period / _SMOOTHS
+        moves = memory.moves + (now - memory.seen) / _SMOOTHS - share * memory.moves
+        return memory._replace(seen=now, moves=moves)
+
+    def _path_past(self, observation: Observation, start, goal) -> tuple[Float[Array, " 2"], Float[Array, " 2"]]:
+        """The begin and the end of the way, which leads past the rock where that is in the way: along the circle about
+        it, on the side on which the goal lies nearer."""
+        if self.rock is None:
+            return start, goal
+        here, centre, clear = observation.pose.position[:2], self.rock[:2], self.rock[2]
+        ahead, off = goal - here, centre - here
+        share = jnp.clip(jnp.sum(off * ahead) / jnp.maximum(jnp.sum(ahead**2), 1e-12), 0.0, 1.0)
+        away = here + share * ahead - centre
+        far = jnp.sqrt(jnp.sum(away**2))
+        aside = jnp.stack([-off[1], off[0]]) / jnp.maximum(jnp.sqrt(jnp.sum(off**2)), 1e-9)
+        out = jnp.where(far > 1e-6, away / jnp.maximum(far, 1e-9), aside)
+        blocked = (far < clear) & (share < 1.0) & (jnp.sum(off * ahead) > 0.0)
+        return jnp.where(blocked, here, start), jnp.where(blocked, centre + clear * out, goal)
 
     def _looked_anew(self, observation: Observation, memory: ForageMemory) -> ForageMemory:
         """The memory, or a new one once the arm has had nothing for some time though it has swept: it goes for its
@@ -150,7 +186,8 @@ class ForageController(Controller):
         empty = jnp.where(lost, memory.empty + observation.period, 0.0)
         anew = empty > _EMPTY
         kept = memory._replace(empty=empty)
-        return jax.tree.map(lambda new, old: jnp.where(anew, new, old), self.init(observation), kept)
+        fresh = self._begun(observation, memory.seen, memory.moves)
+        return jax.tree.map(lambda new, old: jnp.where(anew, new, old), fresh, kept)
 
     def _timed(
         self, observation: Observation, memory: ForageMemory, course: ServoMemory, covering: CoverMemory
@@ -190,9 +227,11 @@ class ForageController(Controller):
             q=turn * observation.q[arm], v=turn * observation.v[arm], taken=observation.taken[arm]
         )
 
-    def _choice(self, observation: Observation) -> tuple[Int[Array, ""], Float[Array, ""], Bool[Array, ""]]:
-        """The arm that the prey lies beside best, on which side, and whether it can take it."""
-        far, angle = self._bearings(observation)
+    def _choice(
+        self, observation: Observation, moves: Float[Array, " 2"] | float = 0.0
+    ) -> tuple[Int[Array, ""], Float[Array, ""], Bool[Array, ""]]:
+        """The arm that the prey will lie beside best, on which side, and whether it can take it."""
+        far, angle = self._bearings(observation, moves)
         along, left = far * jnp.cos(angle), far * jnp.sin(angle)
         beside = jnp.abs(left)
         (near, most), (least, widest) = self.range
@@ -203,26 +242,32 @@ class ForageController(Controller):
         arm = jnp.argmin(jnp.where(fits, off, off + jnp.pi))
         return arm, _side(left[arm]), jnp.any(fits)
 
-    def _bearings(self, observation: Observation) -> tuple[Float[Array, ""], Float[Array, " a"]]:
+    def _expected_place(self, observation: Observation, moves) -> Float[Array, " 2"]:
+        """Where the prey will be on the ground when an arm that begins now meets it, if it moves on as it does [m]."""
+        return observation.objects[self.prey, :2] + _AHEAD * moves
+
+    def _bearings(
+        self, observation: Observation, moves: Float[Array, " 2"] | float = 0.0
+    ) -> tuple[Float[Array, ""], Float[Array, " a"]]:
         """The distance of the prey on the ground [m], and its azimuth from each arm's [rad]."""
-        gap = observation.objects[self.prey, :2] - observation.pose.position[:2]
+        gap = self._expected_place(observation, moves) - observation.pose.position[:2]
         angle = jnp.arctan2(gap[1], gap[0]) - heading_of(observation.pose) - self.crawl.yaws
         return jnp.sqrt(jnp.sum(gap**2)), angle
 
     def _still_suits(self, observation: Observation, memory: ForageMemory, arm, side) -> Bool[Array, ""]:
         """Whether the arm and the side for which it came so far suit the prey hardly less than others."""
-        angle, (along, beside) = self._bearings(observation)[1], self.range.best
+        angle, (along, beside) = self._bearings(observation, memory.moves)[1], self.range.best
 
         def off(arm, side):
             return jnp.abs(within_half_turn(angle[arm] - side * jnp.arctan2(beside, along)))
 
         return off(memory.arm, memory.side) < off(arm, side) + _CLEARLY
 
-    def _goal(self, observation: Observation, arm, side) -> Float[Array, " 2"]:
+    def _goal(self, observation: Observation, arm, side, moves: Float[Array, " 2"] | float = 0.0) -> Float[Array, " 2"]:
         """The position of the body at which its prey would be at the best place beside an arm."""
         along, beside = self.range.best
         angle = heading_of(observation.pose) + self.crawl.yaws[arm] + side * jnp.arctan2(beside, along)
-        return observation.objects[self.prey, :2] - jnp.hypot(along, beside) * jnp.stack(
+        return self._expected_place(observation, moves) - jnp.hypot(along, beside) * jnp.stack(
             [jnp.cos(angle), jnp.sin(angle)]
         )
 
@@ -237,12 +282,15 @@ class Forage(Recipe):
 
     failed_suckers: tuple[int, ...] = eqx.field(static=True)
     prey: int = eqx.field(static=True)
+    rock: tuple[float, float, float] | None = eqx.field(static=True)
 
-    def __init__(self, *, failed_suckers=(), prey: int = 0):
+    def __init__(self, *, failed_suckers=(), prey: int = 0, rock=None):
         """**Arguments:** `failed_suckers`: arms whose suckers do not hold, by their numbers from 1; `prey`: which of
-        the system's free objects it is, from 0.
+        the system's free objects it is, from 0; `rock`: what the octopus goes round, x and y of its centre on the
+        ground and its radius [m].
         """
         self.failed_suckers, self.prey = tuple(failed_suckers), prey
+        self.rock = None if rock is None else (float(rock[0]), float(rock[1]), float(rock[2]))
 
     def stroke(self, system: System) -> Stroke:
         """The stroke with which a system's robot crawls."""
@@ -276,4 +324,5 @@ class Forage(Recipe):
         onto = cover(system, plan, ball, fetch)
         beyond, aside = _RISES_AT
         reach = jnp.stack([plan.ring + plan.arm_length + beyond * plan.scale, aside * plan.scale]) + ball.radius
-        return ForageController(crawl, fetch, TakingRange(along, beside), hold, onto, reach, self.prey)
+        rock = self.rock and jnp.array([*self.rock[:2], self.rock[2] + _ROUND * plan.scale])
+        return ForageController(crawl, fetch, TakingRange(along, beside), hold, onto, reach, rock, self.prey)

@@ -9,7 +9,7 @@ from hydrostat import tables
 from hydrostat.errors import InputError
 from hydrostat.robots import LimbedSpec, RobotSpec
 from hydrostat.robots.variants import detached_limb
-from hydrostat.scenarios.own_targets import arm_targets, prey_places
+from hydrostat.scenarios.own_targets import arm_targets, prey_places, rock_of
 
 _SETTLE = 0.3  # s, before a swing
 _RETRIEVES = 6.0  # s, in which an arm approaches a load, takes it and brings it
@@ -37,7 +37,11 @@ def check_forage(spec: LimbedSpec, settings: SimpleNamespace) -> None:
         raise InputError(f"`distance_m` must be the smaller distance and then the larger; got {near:g}, {far:g}")
     if 0.0 < settings.prey_to_g <= _LIGHTEST_G:
         raise InputError(f"`prey_to_g` must be 0 or above {_LIGHTEST_G:g} g; got {settings.prey_to_g:g}")
-    prey_places(spec, settings)
+    places, rock = prey_places(spec, settings), rock_of(spec, settings)
+    if rock is not None and len(places) and (gap := np.linalg.norm(places - rock[:2], axis=1).min() - rock[2]) < 0.03:
+        raise InputError(
+            f"prey of `target_mm` must lie 30 mm from the rock of `rock_mm`; it is {1e3 * gap:.4g} mm from it"
+        )
 
 
 def check_waypoints(spec: LimbedSpec, settings: SimpleNamespace) -> None:

@@ -6,7 +6,7 @@ from hydrostat.robots.checks import check_octopus
 from hydrostat.scenarios.catalogue.animal_checks import check_forage
 from hydrostat.scenarios.catalogue.octopus import ANIMAL_KEYS, OCTOPUSES, SUCKERS
 from hydrostat.scenarios.keys import Key, Scenario
-from hydrostat.scenarios.own_targets import PREY_PLACES
+from hydrostat.scenarios.own_targets import PREY_PLACES, ROCK
 
 FORAGING_SCENARIOS = (
     Scenario(
@@ -33,8 +33,10 @@ FORAGING_SCENARIOS = (
                 most=50.0,
             ),
             Key("prey_density", 1300.0, "kg/m3", "its density", above=0.0, most=2e4),
+            Key("prey_flees_mm_s", 0.0, "mm/s", "speed at which it crawls away from the octopus", least=0.0, most=20.0),
             Key("current_m_s", 0.0, "m/s", "speed of the water, in which prey drifts", least=0.0, most=5.0),
             Key("current_deg", 0.0, "deg", "where the water flows to, from the x axis", least=-360.0, most=360.0),
+            ROCK,
             SUCKERS,
             *ANIMAL_KEYS[:-1],
             replace(ANIMAL_KEYS[-1], default=2.5),

@@ -61,6 +61,12 @@ SWIMMING_SCENARIOS = (
             _BUOYANCY,
             *_STRONG_BEAT_KEYS,
             *_SWIM_KEYS[:-1],
+            Key(
+                "momentum",
+                False,
+                "",
+                "whether the momentum of two beats is compared with the impulse of water and weight",
+            ),
             replace(_SWIM_KEYS[-1], default=5.0),
         ),
     ),
