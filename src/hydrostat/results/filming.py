@@ -72,9 +72,9 @@ def film(
 
 def _encode(ffmpeg: str, path: Path, pictures: Iterable[np.ndarray], size: tuple[int, int], rate: int) -> None:
     """Have ffmpeg write pictures to a file; its own words where it could not write all of it."""
-    given = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}", "-r", str(rate), "-i", "-"]
+    taken = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}", "-r", str(rate), "-i", "-"]
     made = ["-an", "-vcodec", "libx264", "-pix_fmt", "yuv420p", "-crf", "15"]
-    command = [ffmpeg, "-y", "-v", "error", *given, *made, str(path)]
+    command = [ffmpeg, "-y", "-v", "error", *taken, *made, str(path)]
     with tempfile.TemporaryFile() as said, warnings.catch_warnings():
         # Python warns of any child process beside JAX's threads; this one begins with a new program at once.
         warnings.filterwarnings("ignore", message=r"os\.fork\(\) was called", category=RuntimeWarning)
