@@ -6,7 +6,7 @@ import numpy as np
 
 from hydrostat.bodies.hull import Hull
 from hydrostat.live.pictures import Picture
-from hydrostat.results.scene import Scene
+from hydrostat.results.scene import Scene, membrane_faces
 from hydrostat.surroundings.shapes import Box, Capsule, Plane, Sphere
 from hydrostat.viewer import colors
 from hydrostat.viewer.rendering import ball
@@ -75,11 +75,9 @@ def hull_mesh(hull: Hull, rings: int = 24) -> tuple[np.ndarray, np.ndarray]:
 
 
 def fin_mesh(fins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The vertices and faces of membranes between the rays of fins (sections, rays, 2, 3) [m], seen from both sides."""
-    corners = np.arange(fins[..., 0].size, dtype=np.uint32).reshape(fins.shape[:3])
-    a, b, c, d = corners[:, :-1, 0], corners[:, 1:, 0], corners[:, 1:, 1], corners[:, :-1, 1]
-    faces = np.concatenate([np.stack([a, b, c], -1).reshape(-1, 3), np.stack([a, c, d], -1).reshape(-1, 3)])
-    return fins.reshape(-1, 3).astype(np.float32), faces
+    """The vertices and faces of membranes between the rays of fins (sections, rays, 2, 3) [m]."""
+    quads = membrane_faces(fins).astype(np.uint32)
+    return fins.reshape(-1, 3).astype(np.float32), np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
 
 
 def _add_shape(api: "SceneApi", name: str, shape):

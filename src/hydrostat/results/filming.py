@@ -13,7 +13,7 @@ import numpy as np
 
 from hydrostat import errors
 from hydrostat.results.folders import PART
-from hydrostat.results.scene import DrawnArm, Scene
+from hydrostat.results.scene import DrawnArm, Scene, membrane_faces
 from hydrostat.surroundings.shapes import Sphere
 from hydrostat.viewer import colors
 from hydrostat.viewer.framing import frame
@@ -125,8 +125,7 @@ def surfaces_of(scene: Scene, row: int) -> tuple[list[Surface], np.ndarray]:
 
 def _membrane(fins: np.ndarray) -> Surface:
     """The membranes between the rays of fins (sections, rays, 2, 3) [m], with both sides."""
-    corner = np.arange(fins[..., 0].size).reshape(fins.shape[:3])
-    front = np.stack([corner[:, :-1, 0], corner[:, 1:, 0], corner[:, 1:, 1], corner[:, :-1, 1]], -1).reshape(-1, 4)
+    front = membrane_faces(fins)
     faces = np.concatenate([front, front[:, ::-1]])
     return Surface(fins.reshape(-1, 3), faces, np.broadcast_to(np.asarray(colors.FIN, float), (len(faces), 3)))
 

@@ -266,3 +266,9 @@ def per_arm(robot, values) -> tuple:
     if robot.equal:
         return tuple(jax.tree.map(lambda y, i=i: np.asarray(y)[:, i], values) for i in range(robot.count))
     return split(robot, values)
+
+
+def membrane_faces(fins: np.ndarray) -> np.ndarray:
+    """The faces of the membranes between the rays of fins (sections, rays, 2, 3), as four corners of each."""
+    corner = np.arange(fins[..., 0].size).reshape(fins.shape[:3])
+    return np.stack([corner[:, :-1, 0], corner[:, 1:, 0], corner[:, 1:, 1], corner[:, :-1, 1]], -1).reshape(-1, 4)
