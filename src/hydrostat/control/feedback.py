@@ -207,7 +207,7 @@ def tabulated(known: KnownArm, course: Course, begins: Float[Array, " steps"], d
         wait = jnp.max(course.waits * ((course.times >= time - 1e-6 * dt) & (course.times < time + (1.0 - 1e-6) * dt)))
         return Table(shape, rate, needed, grip, wait)
 
-    return jax.lax.map(at, begins)
+    return jax.vmap(at)(begins)
 
 
 @quick_jit
@@ -215,7 +215,7 @@ def planned_activation(known: KnownArm, table: Table, stiffen) -> Float[Array, "
     """The largest activation of any muscle that each step of a plan needs, from 0 to 1."""
     least = jnp.full(known.arm.arm.count, stiffen)
     rows = (table.shape, table.force)
-    return jax.lax.map(lambda row: jnp.max(holding_activations(known.arm, row[0], row[1], least)), rows)
+    return jax.vmap(lambda row: jnp.max(holding_activations(known.arm, row[0], row[1], least)))(rows)
 
 
 def correction(bare: KnownArm, rate, q, behind, slower, missing) -> Float[Array, "n k"]:

@@ -3,6 +3,7 @@
 They plan a course of shapes when they are attached, and follow it by proprioception (`control.feedback`).
 """
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -10,7 +11,15 @@ from jaxtyping import Array, Float
 from hydrostat import errors
 from hydrostat.control.anatomy import Anatomy
 from hydrostat.control.base import Controller, Recipe
-from hydrostat.control.feedback import Course, KnownArm, make_servo, planned_activation, shape_to_point, tabulated
+from hydrostat.control.feedback import (
+    Course,
+    KnownArm,
+    Table,
+    make_servo,
+    planned_activation,
+    shape_to_point,
+    tabulated,
+)
 from hydrostat.control.timing import hold, steps_per_decision
 from hydrostat.control.tip_correction import fastest_rate, tip_correction
 from hydrostat.errors import InputError, shown
@@ -24,6 +33,8 @@ _MOUTH = (0.02, 0.125)  # of the arm: how far before and beside the base the hel
 _SETTLING = 8.0  # 1/s: integral gain over the tissue's stiffness, for segments that are stiff for their mass
 _EASY = 0.45  # activation that a plan may need: beyond, drag bends thin segments that muscles cannot hold
 _SLOWEST = 2.0  # over the duration that was asked for, of a plan that is slowed down
+_BLOCKS = 2  # in which a plan is worked out: most are not slowed down, and are over after the first
+_SAMPLES = 64  # of a plan, by which it is judged how fast muscles can follow it
 _TAKES = 0.1  # s, from when on suckers hold the object
 
 
@@ -95,7 +106,8 @@ class ReachTo(Recipe):
         Forces of inertia and drag go with the square of the pace, those that hold the shape do not.
         """
         period = steps_per_decision(self.period, dt) * dt
-        begins = period * jnp.arange(int(np.ceil(self.seconds / period)) + 2)
+        apart = max(period, self.seconds / _SAMPLES)
+        begins = apart * jnp.arange(int(np.ceil(self.seconds / apart)) + 2)
         needed = np.asarray(planned_activation(known, tabulated(known, course, begins, period), self.stiffen))
         moving, still = max(needed.max() - needed[-1], 0.0), needed[-1]
         return float(np.clip(np.sqrt(moving / max(_EASY - still, 0.1)), 1.0, _SLOWEST))
@@ -193,8 +205,7 @@ def _servo(
     """The servo along a course, deciding at its own pace; after the course it holds the last shape."""
     every = steps_per_decision(command.period, dt)
     period = every * dt
-    begins = period * jnp.arange(int(np.ceil(seconds / period)) + 2)
-    table = tabulated(known, course, begins, period)
+    table = _table(known, course, period, int(np.ceil(seconds / period)) + 2)
     over = jnp.ceil(course.times[-1] / period) + 1.0
     sight = tip_correction(known.arm.arm, table.shape[-1], over) if sees_tip else None
     rate = command.rate
@@ -204,3 +215,14 @@ def _servo(
     options["settling"] = settling
     suckers, late = system.part(Suckers) is not None, round(delay / period)
     return hold(make_servo(known, table, suckers=suckers, late=late, **options), every)
+
+
+def _table(known: KnownArm, course: Course, period: float, steps: int) -> Table:
+    """A course in some steps, worked out in blocks, which are compiled once, up to its end, and repeated from there."""
+    parts, block = [], -(-steps // _BLOCKS)
+    for first in range(0, steps, block):
+        parts.append(tabulated(known, course, period * jnp.arange(first, first + block), period))
+        if period * (first + block - 1) > course.times[-1] + period:
+            break
+    rows = np.minimum(np.arange(steps), block * len(parts) - 1)
+    return jax.tree.map(lambda *blocks: jnp.asarray(np.concatenate(blocks)[rows]), *parts)
