@@ -13,6 +13,8 @@ from hydrostat.surroundings import ContactLaw
 
 K, C, MU, V, D0 = 800.0, 0.7, 0.6, 0.01, 1e-3
 LAW = ContactLaw(K, C, MU, V, D0)
+RELAXED = ContactLaw(K, C, MU, V, D0, relaxation=C * 1e-3)
+both_laws = pytest.mark.parametrize("law", [LAW, RELAXED], ids=["plain", "relaxed"])
 NORMAL = np.array([2.0, -1.0, 2.0]) / 3
 at_point = jax.jit(lambda law, depth, normal, velocity: law.at_point(depth, normal, velocity))
 slopes = jax.jit(
@@ -32,9 +34,10 @@ def stored(depth):
 stored_slope = jax.jit(jax.grad(stored))
 
 
-@given(depths, vectors)
-def test_force_pushes_and_friction_opposes_slip_within_its_cone(depth, velocity):
-    touch = at_point(LAW, depth, NORMAL, velocity)
+@both_laws
+@given(depth=depths, velocity=vectors)
+def test_force_pushes_and_friction_opposes_slip_within_its_cone(law, depth, velocity):
+    touch = at_point(law, depth, NORMAL, velocity)
     f = touch.force @ NORMAL
     tangential, slip = touch.force - f * NORMAL, velocity - (velocity @ NORMAL) * NORMAL
     rounding = 1e-13 * (1.0 + abs(f))
@@ -50,10 +53,11 @@ def test_force_pushes_and_friction_opposes_slip_within_its_cone(depth, velocity)
     assert touch.force @ velocity + stored_slope(depth) * rate <= rounding * (1.0 + np.abs(velocity).max())
 
 
-@given(depths, vectors)
-def test_linearisation_is_the_derivative_but_for_the_stated_terms(depth, velocity):
-    touch = at_point(LAW, depth, NORMAL, velocity)
-    by_depth, by_velocity = slopes(LAW, depth, jnp.asarray(velocity))
+@both_laws
+@given(depth=depths, velocity=vectors)
+def test_linearisation_is_the_derivative_but_for_the_stated_terms(law, depth, velocity):
+    touch = at_point(law, depth, NORMAL, velocity)
+    by_depth, by_velocity = slopes(law, depth, jnp.asarray(velocity))
     k, c, g = touch[1:]
     n, f = NORMAL, touch.force @ NORMAL
     slip = velocity - (velocity @ n) * n
@@ -68,16 +72,30 @@ def test_linearisation_is_the_derivative_but_for_the_stated_terms(depth, velocit
     assert min(k, c, g) >= 0.0
 
 
+@both_laws
 @pytest.mark.parametrize("depth, speed", [(0.0, 1.0), (D0, 1.0), (D0, -1.0), (2e-3, 0.0), (2e-3, -2.0 / C), (0.0, 0.0)])
-def test_force_has_a_continuous_slope(depth, speed):
+def test_force_has_a_continuous_slope(law, depth, speed):
     # Across touch-down, the end of the onset, the turn of the speed and the end of the force: the slopes on both
     # sides differ by no more than curvature times the step between them.
     step = 1e-9
-    sides = [slopes(LAW, depth + s * step, jnp.asarray(-(speed + s * step) * NORMAL)) for s in (-1, 1)]
+    sides = [slopes(law, depth + s * step, jnp.asarray(-(speed + s * step) * NORMAL)) for s in (-1, 1)]
     curvature = K / D0 * (1 + C * abs(speed)) ** 2
     for before, after in zip(*sides, strict=True):
         np.testing.assert_allclose(before, after, atol=4 * curvature * step)
     assert all(np.all(np.isfinite(x)) for side in sides for x in side)
+
+
+def test_a_relaxation_time_bounds_the_damping_of_deep_contact():
+    tau = float(RELAXED.relaxation)
+    deep = 1e3 * D0
+    for depth in (1e-6, D0, deep):
+        p = depth**2 / (2 * D0) if depth < D0 else depth - D0 / 2
+        touch = at_point(RELAXED, depth, NORMAL, jnp.zeros(3))
+        np.testing.assert_allclose(touch.normal_damping, K * C * p / (1 + C * p / tau), rtol=1e-12)
+    # Shallow as without it, deep in tau times the stiffness.
+    shallow = at_point(LAW, 1e-6, NORMAL, jnp.zeros(3)).normal_damping
+    np.testing.assert_allclose(at_point(RELAXED, 1e-6, NORMAL, jnp.zeros(3)).normal_damping, shallow, rtol=1e-6)
+    np.testing.assert_allclose(at_point(RELAXED, deep, NORMAL, jnp.zeros(3)).normal_damping, K * tau, rtol=2e-3)
 
 
 def test_gradients_are_finite_at_rest():

@@ -35,7 +35,7 @@ def _wrench(around, nodes: Nodes, twist):
 def test_ground_damping_and_stiffness_are_derivatives():
     """By autodiff: damping is all of it; stiffness that of the force, whose torque the operator leaves out."""
     nodes = _nodes()
-    around = GROUND.under(nodes)
+    around = GROUND.under(nodes, nodes)
     forces = around.forces(nodes)
     assert (np.asarray(forces.force[:, 2]) > 0.0).sum() >= 3
     J = jax.jacfwd(lambda twist: _wrench(around, nodes, twist))(jnp.zeros((2, 6, 6)))
@@ -47,11 +47,27 @@ def test_ground_damping_and_stiffness_are_derivatives():
 def test_ground_takes_energy_and_does_not_pull():
     for seed in range(5):
         nodes = _nodes(seed)
-        forces = GROUND.under(nodes).forces(nodes)
+        forces = GROUND.under(nodes, nodes).forces(nodes)
         assert np.all(np.asarray(forces.force[:, 2]) >= 0.0)
         slip = forces.force.at[:, 2].set(0.0)
         power = jnp.sum(slip * nodes.velocity, 1) + jnp.sum(forces.torque * nodes.angular_velocity, 1)
         assert np.all(np.asarray(power) <= 1e-15)
+
+
+def test_friction_is_by_the_pressure_at_the_begin_of_the_step():
+    """A light tip that is about to fall on the ground is not nailed to it by the pressure of where it would go."""
+    ball = Nodes(*(jnp.asarray(y)[None] for y in ([0.0, 0, 2e-3], [0.1, 0, -0.5], [0.0] * 3, [0.0] * 3, 1e-3, 0.01)))
+    falling = ball._replace(position=ball.position + 5e-3 * ball.velocity)
+    assert not np.any(GROUND.under(ball, falling).friction)
+    # What lies on it slips by the law's own friction.
+    lying = ball._replace(position=jnp.array([[0.0, 0.0, 0.5e-3]]), velocity=jnp.array([[0.1, 0.0, 0.0]]))
+    law = GROUND.law.by_radius(lying.radius, 0.3 * lying.radius)
+    pressure = law.pressed(jnp.array([0.5e-3]), jnp.zeros(1))[0]
+    np.testing.assert_allclose(
+        GROUND.under(lying, lying).forces(lying).force[0, 0],
+        -0.5 * pressure[0] * 0.1 / np.hypot(0.1, 0.005),
+        rtol=1e-12,
+    )
 
 
 AT_ONCE = Suckers(seal_time=0.0, seal_speed=10.0)

@@ -7,9 +7,10 @@ from hydrostat.surroundings.base import AbstractSurroundings, Commands, Environm
 from hydrostat.surroundings.capsule_contact import body_contact, capsule_contact
 from hydrostat.surroundings.contact import ContactLaw
 
-FLESH = ContactLaw(stiffness=200.0, damping=20.0, friction=0.5, slip_speed=0.005, onset=3e-4)
+FLESH = ContactLaw(stiffness=200.0, damping=20.0, friction=0.5, slip_speed=0.005, onset=3e-4, relaxation=0.01)
 """The contact law of arms against each other and against the body; all numbers are assumed. With the ground's damping,
-the motion of arms that rub against each other behind a jet diverged."""
+the motion of arms that rub against each other behind a jet diverged. Without a bound on relaxation a tip that hits the
+middle of its own arm 3 mm deep is resisted by 26 N s/m, 400 times its mass over a stage."""
 _ATTACHED = 2  # nodes of an arm, from its base, that the body holds and so does not touch
 _APART = 0.25  # of an arm's nodes, that two of its parts must be apart to touch
 

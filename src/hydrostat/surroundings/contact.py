@@ -13,7 +13,7 @@ from jaxtyping import Array, Float
 
 from hydrostat.lie import small, so3
 from hydrostat.mechanics.nodes import Nodes
-from hydrostat.surroundings.shapes import AbstractShape, scalar
+from hydrostat.surroundings.shapes import AbstractShape, optional_scalar, scalar
 
 ONSET = 0.3
 """Onset of the contact of soft nodes, over their radius."""
@@ -63,7 +63,8 @@ class ContactLaw(eqx.Module):
     With depth d, its rate d', slip velocity u and normal n the force is f n - mu f u / sqrt(u^2 + v^2), where
     f = k p(d) w(c d'). The onset p(d) = d^2 / (2 d_0) up to d_0, d - d_0 / 2 beyond, lets the stiffness grow from zero.
     The damping w(x) = 1 + x for x >= 0 is Hunt and Crossley's (1975); for x < 0 it is (1 + x / 2)^2 down to zero at
-    x = -2, which has the same slope and never pulls. A ball of any mass that hits at speed V bounces with
+    x = -2, which has the same slope and never pulls. With a relaxation time tau, c / (1 + c p / tau) takes the place of c: what is deep in
+    soft tissue is damped by its stiffness times that time, and not by ever more. A ball of any mass that hits at speed V bounces with
     restitution 1 - 2/3 c V + O(V^2). A body held by friction below its limit creeps: with load ratio r = load / (mu f)
     at speed v r / sqrt(1 - r^2).
     """
@@ -79,6 +80,8 @@ class ContactLaw(eqx.Module):
     """Slip speed v below which friction is viscous [m/s]."""
     onset: Float[Array, ""] = eqx.field(converter=scalar("onset"), default=1e-4)
     """Onset d_0, the depth from which the stiffness is constant [m]; assumed."""
+    relaxation: Float[Array, ""] | None = eqx.field(converter=optional_scalar("relaxation"), default=None)
+    """Relaxation time tau that damping tends to where contact is deep [s]; None where it grows with depth."""
 
     def at_point(self, depth, normal: Float[Array, " 3"], velocity: Float[Array, " 3"]) -> PointContact:
         """The force on a body at one point of touch.
@@ -104,13 +107,19 @@ class ContactLaw(eqx.Module):
         shallow = d < self.onset
         p = jnp.where(shallow, 0.5 * d * d / self.onset, d - 0.5 * self.onset)
         p_slope = jnp.where(shallow, d / self.onset, 1.0)
-        x = -self.damping * speed_out
+        # The share by which damping is less than c, and with which it falls as depth grows.
+        eased = jnp.zeros(())
+        if self.relaxation is not None:
+            eased = self.damping * p / (self.relaxation + self.damping * p)
+        damping = self.damping * (1.0 - eased)
+        x = -damping * speed_out
         half = jnp.maximum(1.0 + 0.5 * x, 0.0)
         closing = x >= 0.0
         w = jnp.where(closing, 1.0 + x, half * half)
         w_slope = jnp.where(closing, 1.0, half)
         stiff = self.stiffness
-        return stiff * p * w, stiff * p_slope * w, stiff * p * self.damping * w_slope
+        by_depth = w - eased * x * w_slope
+        return stiff * p * w, stiff * p_slope * by_depth, stiff * p * damping * w_slope
 
     def by_radius(self, radius: Float[Array, " n"], onset: Float[Array, " n"]) -> "ContactLaw":
         """The law of each of several nodes, whose onset is given [m], and of which thin ones are stiffer.

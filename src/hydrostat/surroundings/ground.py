@@ -34,11 +34,14 @@ _UP = _entries((5, 5, 1.0))
 class GroundForces(AbstractForces):
     """The contact of nodes, each a ball of its radius, with a level plane during a step.
 
-    Elastic pressure follows the depth; damping and friction are linear in the velocity, with the secants of the law at
-    the depth and the velocity that are expected at the end of the step. They only take energy, are the law's own to
-    the first order of the step, and an implicit step finds its root in half the iterations: with the law itself, whose
-    force is a product of depth and velocity, Newton's method jumped to and fro between the two sides of a light tip's
-    touch. While a node is torn off the ground, its pull lasts for one step at most.
+    Elastic pressure follows the depth; damping and friction are linear in the velocity. They only take energy, are the
+    law's own to the first order of the step, and an implicit step finds its root in half the iterations: with the law
+    itself, whose force is a product of depth and velocity, Newton's method jumped to and fro between the two sides of a
+    light tip's touch. While a node is torn off the ground, its pull lasts for one step at most.
+
+    The secant of damping is that of the depth and the velocity expected at the step's end. That of friction is by the
+    pressure at its begin: a light tip that falls on the ground is expected to be far within it at the end, with many
+    times the pressure that it will have, and friction by that nails it to the place.
     """
 
     law: ContactLaw
@@ -98,22 +101,28 @@ class Ground(AbstractSurroundings):
         """The contact forces of the ground on all nodes, and on the body."""
         del environment, commands
         ahead = place.ahead(dt)
-        under: list[AbstractForces] = [self.under(ahead.nodes)]
-        if ahead.body is not None:
-            under.append(OnBody(self.under(ahead.body), ahead.body.radius[0]))
+        under: list[AbstractForces] = [self.under(place.nodes, ahead.nodes)]
+        if place.body is not None and ahead.body is not None:
+            under.append(OnBody(self.under(place.body, ahead.body), ahead.body.radius[0]))
         return state, Together(tuple(under))
 
-    def under(self, ahead: Nodes) -> GroundForces:
-        """The ground's contact during a step at whose end the nodes are near these."""
+    def under(self, now: Nodes, ahead: Nodes) -> GroundForces:
+        """The ground's contact during a step, from the nodes at its begin and those expected at its end."""
         if self.soft:
             law = self.law.by_radius(ahead.radius, ONSET * ahead.radius)
         else:
             each = tuple(jnp.broadcast_to(y, ahead.radius.shape) for y in (self.law.stiffness, self.law.onset))
             law = eqx.tree_at(lambda law: (law.stiffness, law.onset), self.law, each)
-        depth, rise, slip = self.height + ahead.radius - ahead.position[:, 2], ahead.velocity[:, 2], _slip(ahead)
+        depth, rise = self._depth(ahead), ahead.velocity[:, 2]
         f, _, _ = law.pressed(depth, rise)
         elastic, _, slope = law.pressed(depth, jnp.zeros_like(rise))
         slow = jnp.abs(rise) < _STILL
         damping = jnp.where(slow, slope, (elastic - f) / jnp.where(slow, 1.0, rise))
-        friction = law.friction * f / jnp.sqrt(small.dot(slip, slip) + law.slip_speed**2)
+        pressure, _, _ = law.pressed(self._depth(now), now.velocity[:, 2])
+        slip = _slip(ahead)
+        friction = law.friction * pressure / jnp.sqrt(small.dot(slip, slip) + law.slip_speed**2)
         return GroundForces(law, self.height, damping, friction)
+
+    def _depth(self, nodes: Nodes) -> Float[Array, " n"]:
+        """How deep nodes are in the ground [m]."""
+        return self.height + nodes.radius - nodes.position[:, 2]
