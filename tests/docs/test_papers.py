@@ -11,7 +11,7 @@ from reprint import printed_by, rewritten, settings_of, written
 from hydrostat.robots import find_robot
 from hydrostat.scenarios.catalogue import find_scenario
 
-PAGES = sorted((DOCS / "papers").glob("*.md"))
+PAGES = [*sorted((DOCS / "papers").glob("*.md")), DOCS / "biology.md"]
 QUICK = {"hydrostat run tentacle-repeatability", "hydrostat run track-line"}
 """Commands without dynamics, which need seconds."""
 SAID: dict[Command, list[tuple[str, Statement]]] = defaultdict(list)
@@ -41,10 +41,10 @@ def test_it_prints_what_the_page_says(command, tmp_path):
     assert not wrong, "; ".join(wrong)
 
 
-@pytest.mark.parametrize("name", ["boccolato", "dehghani", "lafmejani", "ursula"])
-def test_every_figure_has_a_command_beside_it(name):
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_every_figure_has_a_command_beside_it(path):
     found = {}
-    for heading, text in sections(page(DOCS / "papers" / f"{name}.md")):
+    for heading, text in sections(page(path)):
         if heading not in ELSEWHERE and (missing := untraced(text)):
             found[heading] = missing
     assert not found, f"write the command and what it prints beside these figures, or say where they are from: {found}"

@@ -6,21 +6,24 @@ import numpy as np
 
 import hydrostat as hs
 from hydrostat.control import smooth_pace
-from hydrostat.control.commands import Reach, ReachAlong
+from hydrostat.control.commands import Anatomy, Reach, ReachAlong
 from hydrostat.results import BendWave, bend_wave, drawing, figures, panels
 from hydrostat.results.measures import speed, stays_from
-from hydrostat.scenarios.arm import arm_system, balance_metrics, known_arm, move
+from hydrostat.robots import build_robot
+from hydrostat.scenarios.arm import arm_system, balance_metrics, known_arm, move, muscle_gains
 from hydrostat.scenarios.base import Outcome, Run
 
 _PASSED = 0.85  # of the arm: where the bend counts as arrived
 _LONGER = 0.6  # s after the wave's end that a reach is watched, unless a time is given
 _REACHED = 0.95  # of its last distance from the base: where the tip counts as arrived
+_PROXIMAL = 0.25  # of the arm: its proximal part, next to the base
 
 
 def reach(run: Run) -> Outcome:
     """Bend, then reach; the course of the bend and of the tip."""
     settings = run.settings
-    system, azimuth = arm_system(run), np.deg2rad(settings.azimuth_deg)
+    gains = muscle_gains(run, Anatomy.of(build_robot(run.robot)))
+    system, azimuth = arm_system(run, current=settings.current_m_s, gains=gains), np.deg2rad(settings.azimuth_deg)
     times = {"duration": settings.prepare_seconds + settings.wave_seconds, "prepare": settings.prepare_seconds}
     if settings.wave and settings.pattern == "planned":
         command = ReachAlong(azimuth, np.deg2rad(settings.angle_deg), **times, known=known_arm(run))
@@ -33,7 +36,7 @@ def reach(run: Run) -> Outcome:
     title = f"arm-reach: {run.robot.name}{'' if settings.drag else ', no drag'}{'' if settings.wave else ', no wave'}"
     shown = motion.shown.between(settings.prepare_seconds, np.inf)
     return Outcome(
-        {**_metrics(wave), **balance_metrics([motion])},
+        {**_metrics(wave), "proximal_strain_max": _proximal_strain(shown), **balance_metrics([motion])},
         figure=lambda path: _draw(path, shown, wave, title),
         replay=lambda path: motion.shown.replay(path, title),
         sim_seconds=float(motion.time[-1]),
@@ -58,6 +61,14 @@ def _metrics(wave: BendWave) -> dict:
         "tip_arrival_s": float(wave.time[reached]) if reached else 0.0,
         "tip_speed_peak_m_s": float(speed(wave.tip, wave.time).max()),
     }
+
+
+def _proximal_strain(shown: hs.Trajectory) -> float:
+    """The largest strain of the arm's proximal part since the wave began, over its length then."""
+    points = np.asarray(shown.points)
+    part = points[:, : max(round(_PROXIMAL * (points.shape[1] - 1)), 1) + 1]
+    lengths = np.linalg.norm(np.diff(part, axis=1), axis=-1).sum(-1)
+    return float(lengths.max() / lengths[0] - 1.0)
 
 
 def _arrival(wave: BendWave) -> tuple[int, bool]:
