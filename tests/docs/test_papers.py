@@ -12,8 +12,13 @@ from hydrostat.robots import find_robot
 from hydrostat.scenarios.catalogue import find_scenario
 
 PAGES = [*sorted((DOCS / "papers").glob("*.md")), DOCS / "biology.md"]
-QUICK = {"hydrostat run tentacle-repeatability", "hydrostat run track-line"}
-"""Commands without dynamics, which need seconds."""
+QUICK = {
+    "hydrostat run tentacle-repeatability",
+    "hydrostat run track-line",
+    "hydrostat run arm-reach",
+    "hydrostat run arm-bend",
+}
+"""Commands that need seconds."""
 SAID: dict[Command, list[tuple[str, Statement]]] = defaultdict(list)
 for _path in PAGES:
     for _one in statements(page(_path)):
