@@ -43,6 +43,8 @@ class Statement(NamedTuple):
     """Which entry of a list; None for all of them."""
     said: tuple[str, ...]
     """Numbers or words, as they are written."""
+    spans: tuple[tuple[int, int], ...] = ()
+    """Where on the page each of them begins and ends."""
 
 
 def parse(text: str) -> Command:
@@ -77,27 +79,47 @@ def commands(text: str) -> list[Command]:
 def statements(text: str) -> list[Statement]:
     """All that a page says about what commands print."""
     found = []
-    for fence in re.findall(r"^```console\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
-        found += _of_fence(fence.replace("\\\n", " "))
-    for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
-        found += _of_table([[cell.strip() for cell in row.strip("|").split("|")] for row in table.splitlines()])
+    for fence in re.finditer(r"^```console\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+        found += _of_fence(fence[1].replace("\\\n", "  "), fence.start(1))
+    for table in re.finditer(r"(?:^\|.*\n)+", text, re.MULTILINE):
+        rows = [_cells(line[0], table.start() + line.start()) for line in re.finditer(r".+", table[0])]
+        found += _of_table(rows)
     return found
 
 
-def _of_fence(fence: str) -> list[Statement]:
+class Cell(str):
+    """A cell of a table, which knows where it begins on the page."""
+
+    start: int
+
+
+def _cells(row: str, start: int) -> list[Cell]:
+    """The cells of a row of a table."""
+    found = []
+    for part in re.finditer(r"[^|]+", row.rstrip()):
+        cell = Cell(part[0].strip())
+        cell.start = start + part.start() + len(part[0]) - len(part[0].lstrip())
+        found.append(cell)
+    return found
+
+
+def _of_fence(fence: str, start: int) -> list[Statement]:
     """The statements of a fence."""
     found, command = [], None
-    for line in fence.splitlines():
-        if line.startswith("$ "):
-            command = parse(" ".join(line[2:].split()))
-        elif line.strip():
-            assert command is not None, f"no command before {line!r}"
-            metric, values = line.split(None, 1)
-            found.append(Statement(command, metric, None, tuple(part.strip() for part in values.split(","))))
+    for line in re.finditer(r".*\S.*", fence):
+        if line[0].startswith("$ "):
+            command = parse(" ".join(line[0][2:].split()))
+            continue
+        assert command is not None, f"no command before {line[0]!r}"
+        metric, values = line[0].split(None, 1)
+        begin = start + line.start() + line[0].index(values, len(metric))
+        parts = [(part[0].strip(), begin + part.start()) for part in re.finditer(r"[^,\s][^,]*", values)]
+        spans = tuple((place, place + len(said)) for said, place in parts)
+        found.append(Statement(command, metric, None, tuple(said for said, _ in parts), spans))
     return found
 
 
-def _of_table(rows: list[list[str]]) -> list[Statement]:
+def _of_table(rows: list[list[Cell]]) -> list[Statement]:
     """The statements of a table, none where it has no command."""
     header, body = rows[0], rows[2:]
     names = [_NAME.match(cell) for cell in header[1:]]
@@ -116,7 +138,9 @@ def _of_table(rows: list[list[str]]) -> list[Statement]:
             columns = [(name[1], str(entry), cell) for entry, cell in enumerate(cells[1:])]
         for metric, entry, cell in columns:
             if cell not in ("", "–"):
-                found.append(Statement(parse(typed), metric, None if entry is None else int(entry), (_value(cell),)))
+                said = _value(cell)
+                spans = ((cell.start, cell.start + len(said)),)
+                found.append(Statement(parse(typed), metric, None if entry is None else int(entry), (said,), spans))
     return found
 
 
@@ -131,25 +155,35 @@ def difference(statement: Statement, metrics: dict[str, Any]) -> str | None:
     name = statement.metric
     if name not in metrics:
         return f"`{name}` is not printed"
-    value = metrics[name]
-    values = value if isinstance(value, list) else [value]
-    if statement.entry is not None:
-        values = values[statement.entry : statement.entry + 1]
+    values = stated_values(statement, metrics)
     if len(values) != len(statement.said):
         return f"`{name}` has {len(values)} entries and not {len(statement.said)}"
     wrong = [pair for pair in zip(statement.said, values, strict=True) if not agrees(*pair)]
     return f"`{name}` is {wrong[0][1]}, and the page says {wrong[0][0]}" if wrong else None
 
 
+def stated_values(statement: Statement, metrics: dict[str, Any]) -> list:
+    """The values of a printed metric that a statement is about."""
+    value = metrics[statement.metric]
+    values = value if isinstance(value, list) else [value]
+    return values if statement.entry is None else values[statement.entry : statement.entry + 1]
+
+
 def agrees(said: str, value: Any) -> bool:
     """Whether a value is what is said of it, rounded to the digits that are written."""
-    if not _NUMBER.fullmatch(said):
-        return said == {True: "yes", False: "no", None: "none"}.get(value, value) if not _is_number(value) else False
-    return _is_number(value) and abs(float(said.replace("−", "-")) - value) <= (0.5 + 1e-6) * last_digit(said)
+    if not is_figure(said):
+        return said == {True: "yes", False: "no", None: "none"}.get(value, value) if not is_number(value) else False
+    return is_number(value) and abs(float(said.replace("−", "-")) - value) <= (0.5 + 1e-6) * last_digit(said)
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Whether a value is a finite number, and no boolean."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def is_figure(said: str) -> bool:
+    """Whether a number stands on the page, and not a word."""
+    return _NUMBER.fullmatch(said) is not None
 
 
 def last_digit(number: str) -> float:

@@ -1,20 +1,24 @@
 """Figures on the pages of the papers are what the commands beside them print."""
 
-import tomllib
 from collections import defaultdict
 
 import pytest
 from figures import ELSEWHERE, sections, untraced
 from pages import DOCS
 from printed import Command, Statement, agrees, commands, difference, page, parse, statements
+from reprint import printed_by, rewritten, settings_of, written
 
 from hydrostat.robots import find_robot
 from hydrostat.scenarios.catalogue import find_scenario
-from hydrostat.scenarios.runner import run_scenario
 
-PAGES = sorted((DOCS / "papers").glob("*.md"))
-QUICK = {"hydrostat run tentacle-repeatability", "hydrostat run track-line"}
-"""Commands without dynamics, which need seconds."""
+PAGES = [*sorted((DOCS / "papers").glob("*.md")), DOCS / "biology.md"]
+QUICK = {
+    "hydrostat run tentacle-repeatability",
+    "hydrostat run track-line",
+    "hydrostat run arm-reach",
+    "hydrostat run arm-bend",
+}
+"""Commands that need seconds."""
 SAID: dict[Command, list[tuple[str, Statement]]] = defaultdict(list)
 for _path in PAGES:
     for _one in statements(page(_path)):
@@ -23,19 +27,6 @@ RUNS = [
     pytest.param(command, id=str(command), marks=[] if str(command) in QUICK else [pytest.mark.slow])
     for command in SAID
 ]
-
-
-def settings_of(command: Command) -> dict:
-    """The settings of a command as the command line reads them."""
-    return {key: value_of(text) for key, text in command.settings}
-
-
-def value_of(text: str):
-    """A value as it is typed: TOML, or a word."""
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
@@ -50,17 +41,15 @@ def test_commands_can_be_typed(path):
 
 @pytest.mark.parametrize("command", RUNS)
 def test_it_prints_what_the_page_says(command, tmp_path):
-    metrics = run_scenario(
-        command.scenario, command.robot, settings_of(command), seed=command.seed, out=tmp_path, figures=False
-    )["metrics"]
+    metrics = printed_by(command, tmp_path)
     wrong = [f"{name}.md: {text}" for name, one in SAID[command] if (text := difference(one, metrics))]
     assert not wrong, "; ".join(wrong)
 
 
-@pytest.mark.parametrize("name", ["boccolato", "dehghani", "lafmejani", "ursula"])
-def test_every_figure_has_a_command_beside_it(name):
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_every_figure_has_a_command_beside_it(path):
     found = {}
-    for heading, text in sections(page(DOCS / "papers" / f"{name}.md")):
+    for heading, text in sections(page(path)):
         if heading not in ELSEWHERE and (missing := untraced(text)):
             found[heading] = missing
     assert not found, f"write the command and what it prints beside these figures, or say where they are from: {found}"
@@ -130,3 +119,41 @@ def test_what_a_command_does_not_print_is_a_difference(metrics):
     statement = Statement(parse("hydrostat run arm-reach"), "a", None, ("1", "2.0", "3"))
     assert difference(statement, metrics) is not None
     assert difference(statement, {"a": [1.0, 2.0, 3.4]}) is None
+
+
+def test_a_page_is_rewritten_where_it_differs():
+    printed = {
+        parse("hydrostat run squid-verify --set bends=5"): {"tip_error_max_mm": 1.54e-12, "errors": [0.934, -12.34]},
+        parse("hydrostat run arm-reach"): {"speed": 0.311, "place": [4, 6]},
+        parse("hydrostat run arm-reach --seed 3 --set wave=false"): {"speed": 0.2345},
+        parse("hydrostat run arm-throw"): {"range_m": [1.26, None]},
+    }
+    after = rewritten(EXAMPLE, printed)
+    changes = {
+        "0.93, -4.7": "0.93, -12.3",
+        "| 0.30 m/s | 7 | 5 |": "| 0.31 m/s | 7 | 6 |",
+        "| none |": "| 0.23 |",
+        "| 1.2 | 3 |": "| 1.3 | none |",
+    }
+    expected = EXAMPLE
+    for old, new in changes.items():
+        expected = expected.replace(old, new)
+    assert after == expected
+    left = [one for one in statements(after) if difference(one, printed.get(one.command, {}))]
+    assert left == []
+
+
+@pytest.mark.parametrize(
+    "said, value, text",
+    [
+        ("4", 5.6, "6"),
+        ("−4.70", -3.1, "−3.10"),
+        ("1.5e-12", 3.14e-9, "3.1e-9"),
+        ("yes", False, "no"),
+        ("0.5", None, "none"),
+        ("none", 1.2345, "1.2"),
+        ("3", "alternate", "alternate"),
+    ],
+)
+def test_what_is_written_has_as_many_digits(said, value, text):
+    assert written(said, value) == text

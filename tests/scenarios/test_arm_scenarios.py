@@ -80,6 +80,15 @@ def test_a_planned_bend_travels_to_all_sides_at_all_speeds(run, azimuth_deg, wav
 
 
 @pytest.mark.slow
+def test_a_planned_reach_ends_straight_in_a_current_and_with_muscles_of_wrong_gains(run):
+    still, flow = run("arm-reach"), run("arm-reach", current_m_s=[0.0, 0.05, 0.0])
+    first, other = (run("arm-reach", seed=seed, muscle_noise_percent=5.0) for seed in (0, 1))
+    assert len({one["minimum_jerk_correlation"] for one in (still, flow, first, other)}) == 4
+    assert min(one["extension"] for one in (still, flow, first, other)) >= 0.99
+    assert abs(still["proximal_strain_max"]) <= 0.01  # the plan keeps the length
+
+
+@pytest.mark.slow
 def test_a_wave_of_stiffening_needs_drag(run):
     still = {"pattern": "stiffening", "added_mass": False}
     reach, empty = run("arm-reach", **still), run("arm-reach", drag=False, **still)

@@ -93,8 +93,18 @@ def draw_view(
     axes.autoscale_view()
 
 
-def draw_arm_side(axes, of: "Trajectory | Scene", row: int = -1, plane: tuple[int, int] = FRONT, alpha: float = 1.0):
-    """The outline of the arms in a plane of the world [mm] and their axes, transparent: many moments in one view."""
+def draw_arm_side(
+    axes,
+    of: "Trajectory | Scene",
+    row: int = -1,
+    plane: tuple[int, int] = FRONT,
+    alpha: float = 1.0,
+    color: str | None = None,
+) -> None:
+    """The outline of the arms in a plane of the world [mm] and their axes, transparent: many moments in one view.
+
+    **Arguments:** `color`: of all arms; each has its own when not given.
+    """
     scene, alpha = scene_of(of), min(alpha, 1.0)
     for number, arm in enumerate(scene.arms):
         points = _MM * arm.positions[row][:, list(plane)]
@@ -103,7 +113,8 @@ def draw_arm_side(axes, of: "Trajectory | Scene", row: int = -1, plane: tuple[in
         across /= np.maximum(np.linalg.norm(across, axis=-1, keepdims=True), 1e-12)
         width = _MM * arm.radii[row][:, None]
         outline = np.concatenate([points + width * across, (points - width * across)[::-1]])
-        axes.fill(*outline.T, color=figures.COLORS[number % len(figures.COLORS)], alpha=0.35 * alpha, linewidth=0)
+        own = color or figures.COLORS[number % len(figures.COLORS)]
+        axes.fill(*outline.T, color=own, alpha=0.35 * alpha, linewidth=0)
         axes.plot(*points.T, color=_INK, alpha=alpha, linewidth=0.8)
 
 
@@ -216,8 +227,8 @@ def _draw_holds(axes, scene: Scene, row: int, plane: tuple[int, int], paleness: 
     """A dot at the end of every segment whose suckers hold something."""
     for arm in scene.arms:
         ends = _MM * arm.positions[row][arm.per_segment :: arm.per_segment][arm.holds[row] > 0.0]
-        style = {"markerfacecolor": _pale(_INK, paleness), "markeredgecolor": "white", "markeredgewidth": 0.5}
-        axes.plot(*ends[:, list(plane)].T, "o", markersize=4, zorder=4, **style)
+        style = {"markerfacecolor": "white", "markeredgecolor": _pale(_INK, paleness), "markeredgewidth": 0.6}
+        axes.plot(*ends[:, list(plane)].T, "o", markersize=3, zorder=4, **style)
 
 
 def _draw_stalks(axes, scene: Scene, row: int, plane: tuple[int, int], paleness: float) -> None:

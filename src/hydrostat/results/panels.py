@@ -51,13 +51,15 @@ def draw_curves(
     styles: Sequence[str] = (),
     width: float = 1.3,
     legend: bool = True,
+    least: float = 0.0,
 ) -> None:
     """Curves in one panel, each in a colour of its own.
 
     **Arguments:** `x`: common to all curves, or one array for each by name; `curves`: values by name, named in a
     legend where there are several, or the values of a single curve; columns of an array share a colour; `log`: whether
     the scale of the values is logarithmic, with values below `floor` drawn there; `colors`: numbers of
-    `figures.COLORS`, or colours of matplotlib's; `styles`: of the lines.
+    `figures.COLORS`, or colours of matplotlib's; `styles`: of the lines; `least`: how far from zero the panel reaches
+    at least, up and down, so that rounding errors are a flat line.
     """
     named = isinstance(curves, Mapping)
     for i, (name, values) in enumerate((curves if named else {"": curves}).items()):
@@ -76,6 +78,9 @@ def draw_curves(
         lines[0].set_label(name or None)
     if log:
         axes.set_yscale("log")
+    if least:
+        low, high = axes.get_ylim()
+        axes.set_ylim(min(low, -least), max(high, least))
     if named and legend and len(curves) > 1:
         axes.legend(fontsize=7, frameon=False)
     figures.style_axes(axes, title, x_label, unit)

@@ -16,6 +16,7 @@ from hydrostat.scenarios.base import Outcome, Run
 
 _HOLD = 10.0  # s that a command outlasts the run, which ends while it is held
 _WIDER = 2.5  # factor by which twisted arms are drawn wider than they are
+_AT_REST = "#33322e"  # colour of an arm before its muscles contract
 
 
 @dataclass(frozen=True)
@@ -129,12 +130,12 @@ def _draw(path: Path, motions: dict[float, Digest], view: _View, title: str) -> 
         if view.twisted:
             panels.draw_twisted(side, scene, -1, color, widened=_WIDER)
         else:
-            drawing.draw_arm_side(side, scene, 0, view.plane, alpha=0.15 if i == 0 or view.apart else 0.0)
-            drawing.draw_arm_side(side, scene, -1, view.plane, alpha=0.35 + 0.65 * (i + 1) / len(motions))
+            drawing.draw_arm_side(side, scene, 0, view.plane, 0.15 if i == 0 or view.apart else 0.0, _AT_REST)
+            drawing.draw_arm_side(side, scene, -1, view.plane, color=color)
         if view.marked is not None:
             fine = scene.arms[0].per_segment
             marked = axis[fine * view.marked.start : fine * view.marked.stop + 1]
-            panels.mark_points(side, marked, view.plane, "-", color=color, linewidth=2.2)
+            panels.mark_points(side, marked, view.plane, "-", color=color, linewidth=2.5)
         tip = 1e3 * axis[-1][list(view.plane)]
         side.annotate(f"{amount:g}", tip, fontsize=8, color=color, xytext=(4, 3), textcoords="offset points")
     panels.label_view(side, view.plane, view.title)

@@ -9,7 +9,8 @@ import hydrostat as hs
 from hydrostat.results import drawing, figures, panels
 from hydrostat.results.measures import displacement, distance_covered
 
-_LEAST = 1.0  # mm or degrees: least half height of a panel
+LEAST = 1.0
+"""Least half height of a panel [mm or degrees]: what is less in all is drawn as such."""
 
 
 def yaw(trajectory: hs.Trajectory) -> np.ndarray:
@@ -40,8 +41,5 @@ def draw_on_ground(
     )
     for cell, (heading, values), unit in zip((grid[1, :2], grid[1, 2:]), curves, ("[mm]", "[deg]"), strict=True):
         axes = figure.add_subplot(cell)
-        panels.draw_curves(axes, times, values, heading, unit, colors=[0, 2])
-        low, high = axes.get_ylim()
-        # What is less than a millimetre or a degree in all is drawn as such.
-        axes.set_ylim(min(low, -_LEAST), max(high, _LEAST))
+        panels.draw_curves(axes, times, values, heading, unit, colors=[0, 2], least=LEAST)
     figures.save(figure, path)

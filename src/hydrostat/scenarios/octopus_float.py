@@ -11,7 +11,7 @@ from hydrostat.results import figures, panels
 from hydrostat.results.measures import direction, displacement, distance_covered
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.octopus import Octopus, beat, move, octopus, outcome, row_steps
-from hydrostat.scenarios.octopus_figures import yaw
+from hydrostat.scenarios.octopus_figures import LEAST, yaw
 from hydrostat.stepping import KeepMomentum, default_stepper
 
 
@@ -59,7 +59,8 @@ def _draw(path: Path, floated: hs.Trajectory, linear: np.ndarray, bare: np.ndarr
     figure, grid = panels.new_panels(title, 2, 4)
     panels.draw_moments(figure, grid[0, :], floated, np.linspace(0, len(floated) - 1, 4).astype(int))
     moved = dict(zip("xyz", 1e3 * displacement(floated).T, strict=True))
-    panels.draw_curves(figure.add_subplot(grid[1, :2]), floated.time, moved, "displacement of the body", "[mm]")
+    axes = figure.add_subplot(grid[1, :2])
+    panels.draw_curves(axes, floated.time, moved, "displacement of the body", "[mm]", least=LEAST)
     heading = "momentum of the whole octopus, over that of its parts"
     both = {"corrected at each step": np.abs(linear).max(1), "the step alone": bare}
     axes = figure.add_subplot(grid[1, 2:])

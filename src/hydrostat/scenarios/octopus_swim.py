@@ -10,6 +10,7 @@ from hydrostat.results import figures, panels
 from hydrostat.results.measures import axis_error, direction, displacement, momentum_error, stays_from
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.octopus import beat, move_both, octopus, outcome
+from hydrostat.scenarios.octopus_figures import LEAST
 
 _NEAR_DEG = 10.0  # from its new course, within which a turn counts as made
 _UP = direction(0.0, 0.0)
@@ -92,14 +93,16 @@ def _draw(path: Path, straight: hs.Trajectory, steered: hs.Trajectory, course, s
     opens = settings.ratio / (1.0 + settings.ratio)
     moments = [last + share * settings.period_s for share in (0.0, 0.5 * opens, opens, 0.5 + 0.5 * opens)]
     panels.draw_moments(figure, grid[0, :], straight, np.searchsorted(straight.time, moments).tolist())
-    rising = 1e3 * displacement(straight)[:, 2]
-    panels.draw_curves(figure.add_subplot(grid[1, 0]), straight.time, rising, "height, straight up", "[mm]")
-    along = 1e3 * displacement(steered) @ course
-    panels.draw_curves(figure.add_subplot(grid[1, 1]), steered.time, along, "distance along its course", "[mm]")
-    height = 1e3 * _height_error(steered, course)
-    panels.draw_curves(figure.add_subplot(grid[1, 2]), steered.time, height, "height above its course", "[mm]")
+    curves = (
+        (straight.time, 1e3 * displacement(straight)[:, 2], "height, straight up"),
+        (steered.time, 1e3 * displacement(steered) @ course, "distance along its course"),
+        (steered.time, 1e3 * _height_error(steered, course), "height above its course"),
+    )
+    for column, (time, values, heading) in enumerate(curves):
+        panels.draw_curves(figure.add_subplot(grid[1, column]), time, values, heading, "[mm]", least=LEAST)
     angles = {"straight up": axis_error(straight, _UP), "on its course": axis_error(steered, _UP)}
     times = dict(zip(angles, (straight.time, steered.time), strict=True))
     axes = figure.add_subplot(grid[1, 3])
-    panels.draw_curves(axes, times, angles, "angle of the body from the vertical", "[deg]", colors=[1, 2])
+    heading = "angle of the body from the vertical"
+    panels.draw_curves(axes, times, angles, heading, "[deg]", colors=[1, 2], least=LEAST)
     figures.save(figure, path)

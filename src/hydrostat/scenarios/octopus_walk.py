@@ -7,10 +7,10 @@ import numpy as np
 from hydrostat.control import read_points
 from hydrostat.control.gaits import Walk
 from hydrostat.errors import InputError
-from hydrostat.results import Trajectory, drawing, figures
+from hydrostat.results import Trajectory, drawing, figures, panels
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.octopus import move, octopus
-from hydrostat.scenarios.octopus_figures import yaw
+from hydrostat.scenarios.octopus_figures import LEAST, yaw
 from hydrostat.sensing import Sensor, Sensors
 from hydrostat.viewer import Line
 
@@ -106,10 +106,8 @@ def _draw(file: Path, walked: Trajectory, path: np.ndarray, off: np.ndarray, tit
     drawing.draw_above(axes, walked, len(walked) - 1)
     axes.plot(*(1e3 * path).T, "--", color=figures.COLORS[2], linewidth=1.0)
     figures.style_axes(axes, f"from above, {walked.time[-1]:.0f} s", "x [mm]", "y [mm]")
-    axes = figure.add_subplot(grid[0, 1])
-    axes.plot(walked.time[: len(off)], 1e3 * off, color=figures.COLORS[0])
-    figures.style_axes(axes, "distance from the path", "time [s]", "[mm]")
+    axes, time = figure.add_subplot(grid[0, 1]), walked.time[: len(off)]
+    panels.draw_curves(axes, time, 1e3 * off, "distance from the path", "[mm]", least=LEAST)
     axes = figure.add_subplot(grid[1, 1])
-    axes.plot(walked.time, yaw(walked), color=figures.COLORS[1])
-    figures.style_axes(axes, "turn of the body", "time [s]", "[deg]")
+    panels.draw_curves(axes, walked.time, yaw(walked), "turn of the body", "[deg]", colors=[1], least=LEAST)
     figures.save(figure, file)

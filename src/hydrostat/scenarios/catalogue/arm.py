@@ -18,13 +18,14 @@ _WATER_KEYS = (
 )  # fmt: skip
 
 
+_NOISE = Key("muscle_noise_percent", 0.0, "%", "error of the muscles' gains, one drawn for each", least=0.0, most=100.0)
 _LOAD_KEYS = (
     Key("load_density", 1100.0, "kg/m^3", "of the load", above=0.0, most=1e5),
     Key("load_at", (), "m", "where the load starts, x, y, z of its centre; empty: beneath the arm", least=-10.0,
         most=10.0, most_entries=3),
     Key("suckers", True, "", "whether suckers hold"),
     Key("self_contact", True, "", "whether the arm touches itself"),
-    Key("muscle_noise_percent", 0.0, "%", "error of the muscles' gains, one drawn for each", least=0.0, most=100.0),
+    _NOISE,
 )  # fmt: skip
 
 
@@ -91,7 +92,7 @@ ARM_SCENARIOS = (
               Key("prepare_seconds", 1.5, "s", "time to bend", above=0.0, most=100.0),
               Key("wave_seconds", 1.0, "s", "time of the wave from base to tip", above=0.0, most=100.0),
               Key("seconds_after", 0.0, "s", "how long it is watched from the wave's begin; 0: until 0.6 s after its "
-                  "end", least=0.0, most=100.0)),
+                  "end", least=0.0, most=100.0), _current(0.0, 0.0, 0.0), _NOISE),
     _muscular("fetch", "the octopus arm brings its tip, or a load that its suckers hold, to the mouth",
               "arm_fetch:fetch",
               Key("load_g", 0.0, "g", "mass of the load; 0: none", least=0.0, most=1e4),
