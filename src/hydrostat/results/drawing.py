@@ -215,7 +215,10 @@ def _pale(color: str, paleness: float):
     """The colour, mixed with white."""
     from matplotlib.colors import to_hex, to_rgb
 
-    return color if color == "none" else to_hex(1.0 - (1.0 - np.array(to_rgb(color))) * (1.0 - paleness))
+    if color == "none":
+        return color
+    red, green, blue = (1.0 - (1.0 - share) * (1.0 - paleness) for share in to_rgb(color))
+    return to_hex((red, green, blue))
 
 
 def _draw_holds(axes, scene: Scene, row: int, plane: tuple[int, int], paleness: float) -> None:
