@@ -27,7 +27,7 @@ LIVE = {
     "view-octopus": ("octopus-crawl", _CRAWL, 4.6, 0.55, False, "full"),
     "view-octopus-light": ("octopus-crawl", _CRAWL, 4.6, 0.55, False, "light"),
     "view-suckers": ("octopus-crawl", {"strokes": 200}, 3.0, 0.3, False, "full"),
-    "view-tracking": ("track-dynamics", {}, 4.0, 0.9, True, "full"),
+    "view-tracking": ("track-dynamics", {}, 4.0, 0.6, True, "full"),
     "view-squid": ("squid-swim", {}, 4.0, 0.9, True, "full"),
 }
 """Scenario, its settings, the simulated time of the picture [s], how near the camera is, whether it is dark, detail."""

@@ -14,6 +14,7 @@ from hydrostat.errors import InputError, listed, shown
 from hydrostat.robots.catalogue import ROBOTS, find_robot
 from hydrostat.robots.checks import check_octopus
 from hydrostat.robots.limbed import AnySpec, LimbedSpec
+from hydrostat.robots.spec import RobotSpec
 from hydrostat.scenarios.catalogue import SCENARIOS, find_scenario
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -88,9 +89,16 @@ def _scenario_of(options) -> tuple[str, str | None]:
         if options.robot:
             raise InputError(f"{shown(what)} is a robot already; leave --robot out")
         spec = find_robot(what)
-        return ("octopus-walk-path" if _crawls(spec) else "drive"), what
+        return _motion_of(spec), what
     names = listed([*SCENARIOS, *ROBOTS])
     raise InputError(f"what to view must be a scenario, a robot, or the folder of a result; got {shown(what)}: {names}")
+
+
+def _motion_of(spec: AnySpec) -> str:
+    """The scenario in which a robot by itself is shown."""
+    if isinstance(spec, RobotSpec) and spec.legs is not None:
+        return "track-dynamics"
+    return "octopus-walk-path" if _crawls(spec) else "drive"
 
 
 def _crawls(spec: AnySpec) -> bool:

@@ -8,8 +8,10 @@ import time
 
 import pytest
 
+from hydrostat._view_command import _motion_of
 from hydrostat.cli import main
-from hydrostat.scenarios.catalogue import SCENARIOS
+from hydrostat.robots import find_robot
+from hydrostat.scenarios.catalogue import SCENARIOS, find_scenario
 
 
 @pytest.mark.parametrize(
@@ -52,6 +54,13 @@ def test_faults_are_found_before_jax():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr
+
+
+def test_a_robot_by_itself_is_shown_in_a_scenario_that_it_can_do():
+    shown = {"stewart_arm": "track-dynamics", "octopus": "octopus-walk-path", "tentacle": "drive"}
+    for robot, scenario in shown.items():
+        assert _motion_of(find_robot(robot)) == scenario
+        find_scenario(scenario).check(find_robot(robot))
 
 
 def test_the_help_names_what_is_live(capsys):

@@ -5,10 +5,14 @@ import numpy as np
 import pytest
 
 import hydrostat as hs
+from hydrostat.viewer import colors
+from hydrostat.viewer.platform_marks import CLEAR
 from hydrostat.viewer.tubes import tube_faces, tube_vertices
 
 pytest.importorskip("viser")
 from hydrostat.live import LiveScene, open_server, snapshot
+from hydrostat.live.controls import meanings
+from hydrostat.live.merged_copies import MergedCopies
 
 
 @pytest.fixture(scope="module")
@@ -164,3 +168,35 @@ def test_a_body_that_is_held_is_drawn_where_its_limbs_begin(server):
     head = server.scene.get_handle_by_name("/held/head")
     assert head.position[2] + 0.5 * head.height == pytest.approx(0.0)
     assert server.scene.get_handle_by_name("/held/tail").dimensions == (0.06, 0.24, 0.24)
+
+
+def test_legs_and_rings_of_platforms_are_seen_through_their_skin(server):
+    system = hs.System(hs.robots.stewart_arm(3))
+    scene = LiveScene(server, system, root="/platforms")
+    assert [mesh.opacity for mesh in scene.skin.meshes] == [CLEAR]
+    assert scene.shown == {"legs": True, "trails": True, "forces": False}
+    rods, hoops = (part.copies for part in scene._layers["legs"]._parts)
+    assert (len(rods.batched_positions), len(hoops.batched_positions)) == (6 * 3, 2 * 3)
+    before, state = np.array(rods.batched_positions), system.rest()
+    q = np.array(state.q)
+    q[:, 5] += 0.5
+    drawn = scene.update(state._replace(q=q))
+    (arm,) = drawn.arms
+    place = arm.positions[0], arm.rotations[0]
+    np.testing.assert_allclose(rods.batched_positions, arm.frame.legs(*place)[:, 0], atol=1e-6)
+    assert np.abs(rods.batched_positions - before).max() > 0.5
+    # Longer segments have narrower rings, and the skin goes with them.
+    at_rest = 0.25 * np.sqrt(system.robot.arm.segments.length[0] / (system.robot.arm.segments.length[0] + 0.5))
+    np.testing.assert_allclose([hoops.batched_scales[0, 0], arm.radii[0, 0]], at_rest, rtol=1e-6)
+    scene.set_light(True)
+    merged = scene._layers["legs"]._parts[0].copies
+    assert isinstance(merged, MergedCopies)
+    scene.show("legs", False)
+    assert not merged.frame.visible
+    assert ("leg", colors.LEG) in meanings(scene)
+    scene.remove()
+    # Other arms have no such layer, and a whole skin.
+    other = LiveScene(server, hs.System(hs.robots.tentacle()), root="/other")
+    assert "legs" not in other.shown
+    assert other.skin.meshes[0].opacity is None
+    other.remove()

@@ -24,6 +24,8 @@ class Joint:
     """Damping of the joint [N m s/rad] or [N s/m]."""
     rest: float = 0.0
     """Joint value at which the spring is at rest."""
+    armature: float = 0.0
+    """Inertia of the joint's motor, which weighs nothing and moves with nothing else [kg m^2] or [kg]."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,42 @@ class Tendon:
 
 
 @dataclass(frozen=True)
+class Leg:
+    """A leg straight from site to site, which pushes and pulls."""
+
+    name: str
+    sites: tuple[str, str]
+    most: float
+    """Largest force of the leg [N]."""
+    range: tuple[float, float]
+    """Shortest and longest length [m]."""
+    radius: float
+    """Radius of the leg as it is drawn [m]."""
+
+
+@dataclass(frozen=True)
+class Ring:
+    """The ring of a plate, drawn through the joints of the legs on it."""
+
+    name: str
+    sites: tuple[str, ...]
+    radius: float
+    """Radius of the ring's own section as it is drawn [m]."""
+
+
+@dataclass(frozen=True)
+class Servo:
+    """A motor that holds a joint at a value."""
+
+    joint: str
+    range: tuple[float, float]
+    stiffness: float
+    """Force per distance from the value [N m/rad] or [N/m]."""
+    damping: float
+    """Force per rate of the joint [N m s/rad] or [N s/m]."""
+
+
+@dataclass(frozen=True)
 class Chain(ABC):
     """One limb as a chain of links, with the map between its configurations and joint values."""
 
@@ -97,12 +135,15 @@ class Chain(ABC):
 
 @dataclass(frozen=True)
 class Limb:
-    """The rigid bodies and tendons of one arm."""
+    """The rigid bodies and actuators of one arm."""
 
     chain: Chain
     links: tuple[Link, ...]
     tendons: tuple[Tendon, ...]
     timestep: float
+    legs: tuple[Leg, ...] = ()
+    rings: tuple[Ring, ...] = ()
+    servos: tuple[Servo, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -118,6 +159,9 @@ class Twin:
     """Largest step of an engine with explicit springs [s]."""
     left_out: tuple[str, ...] = ()
     """Notes on properties of the robot that rigid bodies cannot represent, in sentences."""
+    legs: tuple[Leg, ...] = ()
+    rings: tuple[Ring, ...] = ()
+    servos: tuple[Servo, ...] = ()
 
     @property
     def joints(self) -> list[Joint]:

@@ -22,6 +22,7 @@ _LOOK_FORWARD = (0.0, 1.0, 0.0, 0.0)  # MuJoCo's cameras look along -z
 # Limbs touch what is in the world, and neither themselves nor each other: their pieces overlap.
 _TOUCH = {"contype": "2", "conaffinity": "1"}
 _CLEAR = 1e-3  # m, from the skin of a limb to the camera or the light at its tip
+_THREAD = 1e-3  # m, radius of a tendon as it is drawn
 _OBJECT = {"contype": "1", "conaffinity": "1"}
 
 
@@ -54,13 +55,8 @@ def write_mjcf(
         bodies[link.name] = _body(bodies[link.parent], link, water)
         if link.role:
             _tip(bodies[link.name], link, _ahead(link, links.get(link.parent or "")))
-    if twin.tendons:
-        tendons, actuators = ET.SubElement(root, "tendon"), ET.SubElement(root, "actuator")
-        for tendon in twin.tendons:
-            _tendon(tendons, tendon)
-            # A motor's force lengthens its tendon: pulling is negative.
-            pull = {"name": f"{tendon.name}_pull", "tendon": tendon.name, "gear": "-1"}
-            ET.SubElement(actuators, "motor", pull, ctrlrange=numbers((0.0, tendon.most)))
+    if twin.tendons or twin.legs:
+        _actuators(root, twin)
     _keyframes(root, twin, configurations)
     return xml.text(root, twin, twin.left_out), list(twin.left_out)
 
@@ -79,12 +75,36 @@ def _keyframes(root: ET.Element, twin: Twin, configurations: Sequence[np.ndarray
             ET.SubElement(frames, "key", name=name, qpos=numbers(values))
 
 
+def _actuators(root: ET.Element, twin: Twin) -> None:
+    """Tendons that pull, legs that push and pull as tendons from site to site, rings, and servos of joints."""
+    tendons, actuators = ET.SubElement(root, "tendon"), ET.SubElement(root, "actuator")
+    for tendon in twin.tendons:
+        _tendon(tendons, tendon)
+        # A motor's force lengthens its tendon: pulling is negative.
+        pull = {"name": f"{tendon.name}_pull", "tendon": tendon.name, "gear": "-1"}
+        ET.SubElement(actuators, "motor", pull, ctrlrange=numbers((0.0, tendon.most)))
+    for leg in twin.legs:
+        _course(tendons, leg.name, leg.sites, leg.radius, range=numbers(leg.range), rgba=numbers(xml.COLORS["leg"]))
+        push = {"name": f"{leg.name}_push", "tendon": leg.name, "ctrlrange": numbers((-leg.most, leg.most))}
+        ET.SubElement(actuators, "motor", push)
+    for ring in twin.rings:
+        _course(tendons, ring.name, (*ring.sites, ring.sites[0]), ring.radius, rgba=numbers(xml.COLORS["body"]))
+    for servo in twin.servos:
+        gains = {"kp": number(servo.stiffness), "kv": number(servo.damping), "ctrlrange": numbers(servo.range)}
+        ET.SubElement(actuators, "position", {"name": f"{servo.joint}_hold", "joint": servo.joint} | gains)
+
+
+def _course(tendons: ET.Element, name: str, sites: Sequence[str], radius: float, **attributes: str) -> None:
+    """A tendon straight from site to site."""
+    spatial = ET.SubElement(tendons, "spatial", {"name": name, "width": number(radius)} | attributes)
+    for site in sites:
+        ET.SubElement(spatial, "site", site=site)
+
+
 def _tendon(tendons: ET.Element, tendon: Tendon) -> None:
     """A tendon through sites, or one that adds up joint values."""
     if tendon.sites:
-        spatial = ET.SubElement(tendons, "spatial", name=tendon.name, width="0.001")
-        for site in tendon.sites:
-            ET.SubElement(spatial, "site", site=site)
+        _course(tendons, tendon.name, tendon.sites, _THREAD)
         return
     fixed = ET.SubElement(tendons, "fixed", name=tendon.name)
     for joint, lever in tendon.lever.items():
@@ -133,6 +153,8 @@ def _joint(body: ET.Element, joint: Joint) -> None:
         attributes |= {"stiffness": number(joint.stiffness), "springref": number(joint.rest)}
     if joint.damping:
         attributes["damping"] = number(joint.damping)
+    if joint.armature:
+        attributes["armature"] = number(joint.armature)
     ET.SubElement(body, "joint", attributes)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from hydrostat.exporting.description import Limb, Link, Shape, Twin
 from hydrostat.exporting.elastic_chain import elastic_links
 from hydrostat.exporting.limits import Limits
-from hydrostat.exporting.platform_chain import platform_links
+from hydrostat.exporting.platform_chain import lumps_on_plates, platform_links
 from hydrostat.exporting.request import check_chain, is_rigid
 from hydrostat.exporting.rrp_chain import rrp_links
 from hydrostat.exporting.solids import Solid
@@ -46,7 +46,7 @@ def _limb(spec: RobotSpec, prefix: str, base: str, sections: int | None, chain: 
     # A rigid segment is one section, also on a body that has other limbs with more.
     count = default_sections(spec) if sections is None or is_rigid(spec) else sections
     if spec.legs is not None:
-        return platform_links(spec, prefix, base)
+        return platform_links(spec, prefix, base, legs=chain == "elastic")
     if chain == "rrp":
         return rrp_links(spec, prefix, base, count, limits)
     # The ranges of the kinematics do not bind an elastic limb, which may hang longer than that by its weight.
@@ -88,6 +88,9 @@ def _whole(name: str, links: list[Link], limbs: list[Limb], roles: list[str], le
         chains=tuple(limb.chain for limb in limbs),
         timestep=min(limb.timestep for limb in limbs),
         left_out=tuple(left_out),
+        legs=tuple(leg for limb in limbs for leg in limb.legs),
+        rings=tuple(ring for limb in limbs for ring in limb.rings),
+        servos=tuple(servo for limb in limbs for servo in limb.servos),
     )
 
 
@@ -95,7 +98,7 @@ def _left_out(spec: RobotSpec, chain: str) -> list[str]:
     """The properties of an arm that rigid bodies cannot represent, in sentences."""
     left = []
     if spec.legs is not None:
-        return ["the legs of the platforms are left out, since they close loops; each plate has six joints instead"]
+        return _left_out_of_platforms(spec, chain)
     if chain == "rrp" and spec.tendons:
         left.append("tendons are left out of an RRP chain, which is for kinematics; --chain elastic has them")
     if spec.muscles is not None:
@@ -103,3 +106,16 @@ def _left_out(spec: RobotSpec, chain: str) -> list[str]:
             "muscles, and the constant volume they work with, are left out; the tissue's stiffness is in the joints"
         )
     return left
+
+
+def _left_out_of_platforms(spec: RobotSpec, chain: str) -> list[str]:
+    """The properties of a chain of platforms that rigid bodies cannot represent, in sentences."""
+    if chain == "rrp":
+        left = ["the legs of the platforms are left out of a chain for kinematics; MJCF with --chain elastic has them"]
+    else:
+        left = [
+            "the rule by which radial joints keep each segment's volume is left out: their servos hold them where they "
+            "are told, at first at the radii at rest"
+        ]
+    between = lumps_on_plates(spec)[1]
+    return [*left, f"masses between plates are left out, {between:.3g} kg"] if between else left

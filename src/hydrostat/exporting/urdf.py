@@ -40,6 +40,8 @@ def write_urdf(twin: Twin) -> tuple[str, list[str]]:
         left.append("URDF has no springs: the joints' stiffness is left out")
     if twin.tendons:
         left.append("URDF has no tendons: they are left out")
+    if twin.legs:
+        left.append("URDF has no tendons, which legs are in MJCF: legs, rings and their actuators are left out")
     if any(link.role in ("camera", "light") for link in twin.links):
         left.append("URDF has no cameras and lights: links of these names are their frames")
     return xml.text(root, twin, left), left

@@ -10,7 +10,12 @@ from hydrostat.errors import InputError, listed
 from hydrostat.exporting.description import Twin
 from hydrostat.exporting.solids import together
 
-COLORS = {"skin": (0.78, 0.45, 0.38, 1.0), "body": (0.36, 0.45, 0.55, 1.0), "object": (0.72, 0.70, 0.64, 1.0)}
+COLORS = {
+    "skin": (0.78, 0.45, 0.38, 1.0),
+    "body": (0.36, 0.45, 0.55, 1.0),
+    "object": (0.72, 0.70, 0.64, 1.0),
+    "leg": (0.20, 0.20, 0.18, 1.0),
+}
 
 
 def number(value: float) -> str:
@@ -28,7 +33,7 @@ def check(twin: Twin) -> None:
     for link in twin.links:
         values = [*link.position, *np.ravel(link.rotation)]
         for joint in link.joints:
-            values += [*joint.range, joint.stiffness, joint.damping, joint.rest]
+            values += [*joint.range, joint.stiffness, joint.damping, joint.rest, joint.armature]
             if min(joint.stiffness, joint.damping) < 0.0 or joint.range[0] > joint.range[1]:
                 raise InputError(f"{twin.name} cannot be exported: joint {joint.name} has a negative spring or range")
         solid = together(link.solids)

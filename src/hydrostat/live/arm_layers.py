@@ -1,17 +1,20 @@
-"""What is drawn of the arms: skin, activation of muscles, suckers, tendons.
+"""What is drawn of the arms: skin, activation of muscles, suckers, legs and rings of platforms, tendons.
 
 A layer is made once from a scene, and then updated from scenes of the same system, one message for each array that has
 changed: a page follows a simulation by a few messages a picture, however many vertices there are.
 """
 
 import abc
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hydrostat.live.merged_copies import MergedCopies
 from hydrostat.live.pictures import Picture
+from hydrostat.results.platform_frame import PlatformFrame
 from hydrostat.viewer import colors, skin_marks
+from hydrostat.viewer.platform_marks import CLEAR, hoop, legs_of, rings_of, rod
 from hydrostat.viewer.skin_marks import AlikeArms, Copies
 from hydrostat.viewer.tubes import tube_faces, tube_vertices
 
@@ -28,6 +31,8 @@ class Skin:
     def __init__(self, api: "SceneApi", root: str, picture: Picture, opacity: float | None = None, color=None):
         """**Arguments:** `opacity`: below 1 for a ghost; `color`: of all arms, their own when not given."""
         scene = picture.scene
+        if opacity is None and all(arm.frame is not None for arm in scene.arms):
+            opacity = CLEAR
         whole = len(picture.alike) == 1 and len(scene.arms) > 1 and picture.alike[0].activation.shape[-1] > 0
         self.colors = [color or (colors.SKIN if whole else colors.ARMS[i % 4]) for i in range(len(scene.arms))]
         self.count = len(scene.arms)
@@ -182,6 +187,71 @@ class SuckerMarks(_Instances):
 
     def _palette(self) -> tuple[list, int]:
         return [colors.SUCKER, colors.HOLDS_GROUND, colors.HOLDS_OBJECT], 0
+
+
+class _LegRods(_Instances):
+    """The legs of chains of platforms."""
+
+    def _of_arms(self, arms: AlikeArms, picture: Picture) -> Copies:
+        return _on_platforms(arms, picture, lambda frame, *place: legs_of(frame.legs(*place), frame.radius.max()))
+
+    def _shape(self, light: bool) -> tuple[np.ndarray, np.ndarray]:
+        return rod(4 if light else 8)
+
+    def _palette(self) -> tuple[list, int]:
+        return [colors.LEG], 0
+
+
+class _RingHoops(_Instances):
+    """The rings of chains of platforms."""
+
+    def _of_arms(self, arms: AlikeArms, picture: Picture) -> Copies:
+        def rings(frame: PlatformFrame, *place: np.ndarray) -> Copies:
+            found = frame.rings(*place)
+            return rings_of(found.centres, found.rotations, found.radii)
+
+        return _on_platforms(arms, picture, rings)
+
+    def _shape(self, light: bool) -> tuple[np.ndarray, np.ndarray]:
+        return hoop(16, 3) if light else hoop(40, 6)
+
+    def _palette(self) -> tuple[list, int]:
+        return [colors.RING], 0
+
+
+def _on_platforms(arms: AlikeArms, picture: Picture, copies_on: Callable[..., Copies]) -> Copies:
+    """What is on those of some arms that are chains of platforms, by function(frame, positions, rotations)."""
+    nothing = Copies(*(np.zeros((0, size), kind) for size, kind in ((3, "f4"), (4, "f4"), (3, "f4"), (3, "u1"))))
+    frames = [picture.scene.arms[i].frame for i in arms.members]
+    found = [
+        copies_on(frame, arms.positions[k], arms.rotations[k]) for k, frame in enumerate(frames) if frame is not None
+    ]
+    return Copies.joined([nothing, *found])
+
+
+class LegsAndRings:
+    """The legs and rings of chains of platforms, within their skin."""
+
+    def __init__(self, api: "SceneApi", root: str, picture: Picture):
+        self._parts = (
+            _LegRods(api, f"{root}/legs", picture, False),
+            _RingHoops(api, f"{root}/rings", picture, False),
+        )
+
+    def set_light(self, light: bool, picture: Picture) -> None:
+        """Draw them with less detail, or with all."""
+        for part in self._parts:
+            part.set_light(light, picture)
+
+    def update(self, picture: Picture) -> None:
+        """Show them as they are at a moment."""
+        for part in self._parts:
+            part.update(picture)
+
+    def show(self, visible: bool) -> None:
+        """Show or hide all of them."""
+        for part in self._parts:
+            part.show(visible)
 
 
 class TendonLines:

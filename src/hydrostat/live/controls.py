@@ -20,6 +20,7 @@ LAYERS = {
     "muscles": "activation of muscles",
     "suckers": "suckers and what they hold",
     "tendons": "tendons, by tension",
+    "legs": "legs and rings",
     "trails": "trails",
     "current": "current of the water",
     "forces": "contact forces",
@@ -166,6 +167,8 @@ def meanings(scene: LiveScene) -> list[tuple[str, tuple]]:
         rows += [("longitudinal muscle, fully active", colors.LONGITUDINAL), ("radial muscle", colors.RADIAL)]
     if "suckers" in scene.shown:
         rows += [("sucker holds the ground", colors.HOLDS_GROUND), ("holds an object", colors.HOLDS_OBJECT)]
+    if "legs" in scene.shown:
+        rows += [("leg", colors.LEG), ("ring, as wide as keeps the volume", colors.RING)]
     if "tendons" in scene.shown:
         rows += [("tendon at the largest tension so far", colors.TIGHT)]
     return rows

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hydrostat.viewer import colors
-from hydrostat.viewer.skin_marks import Copies
+from hydrostat.viewer.skin_marks import Copies, placed
 
 if TYPE_CHECKING:
     from viser import SceneApi
@@ -78,21 +78,6 @@ class MergedCopies:
     def remove(self) -> None:
         """Take them out of the page."""
         self.frame.remove()
-
-
-def placed(vertices: np.ndarray, copies: Copies) -> np.ndarray:
-    """The vertices (v, 3) of a small mesh in the world, for each of its copies (n, v, 3) [m]."""
-    w, x, y, z = copies.wxyzs.T
-    rotations = np.stack(
-        [
-            np.stack([1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)], -1),
-            np.stack([2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)], -1),
-            np.stack([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], -1),
-        ],
-        -2,
-    )
-    sized = vertices * copies.scales[:, None]
-    return (sized @ np.swapaxes(rotations, -1, -2) + copies.positions[:, None]).astype(np.float32)
 
 
 def _repeated(faces: np.ndarray, vertices: int, count: int) -> np.ndarray:

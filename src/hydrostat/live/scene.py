@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
-from hydrostat.live.arm_layers import Muscles, Skin, SuckerMarks, TendonLines
+from hydrostat.live.arm_layers import LegsAndRings, Muscles, Skin, SuckerMarks, TendonLines
 from hydrostat.live.pictures import Picture
 from hydrostat.live.surrounding_layers import Current, ForceArrows, Things, Trails
 from hydrostat.results import analysis
@@ -29,7 +29,7 @@ _NOTHING = 1e-6  # N: smaller tensions and forces are rounding
 
 
 class LiveScene:
-    """All that is seen of one system: arms, muscles, suckers, tendons, body, objects, trails, current, forces.
+    """All that is seen of one system: arms, muscles, suckers, tendons, legs, body, objects, trails, current, forces.
 
     Several may share a page, each under a root of its own.
     """
@@ -71,6 +71,8 @@ class LiveScene:
                 self._layers["muscles"] = Muscles(api, root, picture, self.skin)
             if scene.suckers:
                 self._layers["suckers"] = SuckerMarks(api, root, picture)
+            if any(arm.frame is not None for arm in scene.arms):
+                self._layers["legs"] = LegsAndRings(api, root, picture)
             self.trails = Trails(api, root, picture)
             self._layers["trails"] = self.trails
             if scene.current is not None:
@@ -109,7 +111,7 @@ class LiveScene:
             self.trails.restart(Picture(scene, row))
 
     def show(self, layer: str, visible: bool) -> None:
-        """Show or hide a layer: tendons, muscles, suckers, trails, current or forces."""
+        """Show or hide a layer: tendons, muscles, suckers, legs, trails, current or forces."""
         self.shown[layer] = visible
         if layer == "forces":
             if not visible and self._forces is not None:

@@ -21,6 +21,8 @@ ABOVE, FRONT, SIDE = (0, 1), (0, 2), (1, 2)
 _NEARER = {ABOVE: (2, 1.0), FRONT: (1, -1.0), SIDE: (0, 1.0)}  # axis along which things are nearer, and its sign
 _AXES = "xyz"
 _INK, _BODY, _OBJECT, _OBSTACLE, _SOIL = "#33322e", "#d9a08f", "#7f9bb3", "#b9b4a8", "#e9e2d3"
+_LEG, _RING = "#33322e", "#28666e"
+_SEEN_THROUGH = 0.75  # paleness of an arm in which legs and rings are seen
 _OUTLINE, _SEAM = 1.5, 0.5  # widths of lines [points]
 _MM = 1e3
 
@@ -83,6 +85,7 @@ def draw_view(
         done.add(key)
     collection = PolyCollection(polygons, facecolors=faces, edgecolors=edges, linewidths=widths, zorder=2)
     axes.add_collection(collection)
+    _draw_frames(axes, scene, row, plane, lambda color: {"colors": [_pale(color, paleness)]})
     _draw_holds(axes, scene, row, plane, paleness)
     _draw_stalks(axes, scene, row, plane, paleness)
     if path:
@@ -116,6 +119,7 @@ def draw_arm_side(
         own = color or figures.COLORS[number % len(figures.COLORS)]
         axes.fill(*outline.T, color=own, alpha=0.35 * alpha, linewidth=0)
         axes.plot(*points.T, color=_INK, alpha=alpha, linewidth=0.8)
+    _draw_frames(axes, scene, row, plane, lambda color: {"colors": [color], "alpha": alpha})
 
 
 @dataclass(frozen=True)
@@ -138,6 +142,8 @@ def _pieces(scene: Scene, row: int, plane: tuple[int, int]) -> list[Piece]:
     pick, found = list(plane), []
     for number, arm in enumerate(scene.arms):
         color = figures.COLORS[number % len(figures.COLORS)]
+        if arm.frame is not None:
+            color = _pale(color, _SEEN_THROUGH)
         points = arm.positions[row]
         tangents = _tangents(points)
         rims = _rims(points, tangents, arm.radii[row])[..., pick]
@@ -218,9 +224,12 @@ def hull(points: np.ndarray) -> np.ndarray:
 
 def _pale(color: str, paleness: float):
     """The colour, mixed with white."""
-    from matplotlib.colors import to_rgb
+    from matplotlib.colors import to_hex, to_rgb
 
-    return color if color == "none" else tuple(1.0 - (1.0 - np.array(to_rgb(color))) * (1.0 - paleness))
+    if color == "none":
+        return color
+    red, green, blue = (1.0 - (1.0 - share) * (1.0 - paleness) for share in to_rgb(color))
+    return to_hex((red, green, blue))
 
 
 def _draw_holds(axes, scene: Scene, row: int, plane: tuple[int, int], paleness: float) -> None:
@@ -229,6 +238,19 @@ def _draw_holds(axes, scene: Scene, row: int, plane: tuple[int, int], paleness: 
         ends = _MM * arm.positions[row][arm.per_segment :: arm.per_segment][arm.holds[row] > 0.0]
         style = {"markerfacecolor": "white", "markeredgecolor": _pale(_INK, paleness), "markeredgewidth": 0.6}
         axes.plot(*ends[:, list(plane)].T, "o", markersize=3, zorder=4, **style)
+
+
+def _draw_frames(axes, scene: Scene, row: int, plane: tuple[int, int], style) -> None:
+    """The legs and rings of chains of platforms as lines, over their skin; `style`: options of lines for a colour."""
+    from matplotlib.collections import LineCollection
+
+    for arm in scene.arms:
+        if arm.frame is not None:
+            place = arm.positions[row], arm.rotations[row]
+            kinds = ((arm.frame.rings(*place).circles(), _RING), (arm.frame.legs(*place), _LEG))
+            for lines, color in kinds:
+                seen = list(_MM * lines[..., list(plane)])
+                axes.add_collection(LineCollection(seen, linewidths=0.6, zorder=2.5, **style(color)))
 
 
 def _draw_stalks(axes, scene: Scene, row: int, plane: tuple[int, int], paleness: float) -> None:

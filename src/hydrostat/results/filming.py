@@ -13,11 +13,14 @@ import numpy as np
 
 from hydrostat import errors
 from hydrostat.results.folders import PART
+from hydrostat.results.platform_frame import PlatformFrame
 from hydrostat.results.scene import DrawnArm, Scene, membrane_faces
 from hydrostat.surroundings.shapes import Sphere
 from hydrostat.viewer import colors
 from hydrostat.viewer.framing import frame
+from hydrostat.viewer.platform_marks import hoop, legs_of, rings_of, rod
 from hydrostat.viewer.rendering import Renderer, Surface, ball, spheroid
+from hydrostat.viewer.skin_marks import Copies, placed
 from hydrostat.viewer.tubes import SIDES, tube_faces, tube_vertices
 
 if TYPE_CHECKING:
@@ -34,7 +37,7 @@ def film(
     size: tuple[int, int] = (960, 540),
 ) -> Path:
     """Write the motion of a robot as an MP4 file (H.264): arms with the activation of their muscles, suckers that hold,
-    the body, balls.
+    legs and rings of platforms, the body, balls.
 
     **Arguments:** `speed`: simulated time over that of the film; `size`: width and height of the pictures [pixels],
     even numbers.
@@ -108,7 +111,10 @@ def surfaces_of(scene: Scene, row: int) -> tuple[list[Surface], np.ndarray]:
     """All surfaces of a row of a scene, and the places of suckers that hold (m, 3) [m]."""
     found, marks = [], [np.zeros((0, 3))]
     for i, arm in enumerate(scene.arms):
-        found.append(_tube(arm, row, colors.SKIN if len(scene.arms) > 4 else colors.ARMS[i % 4]))
+        if arm.frame is None:
+            found.append(_tube(arm, row, colors.SKIN if len(scene.arms) > 4 else colors.ARMS[i % 4]))
+        else:
+            found += _legs_and_rings(arm, arm.frame, row)
         ends = slice(arm.per_segment, None, arm.per_segment)
         marks.append(arm.positions[row][ends][arm.holds[row] > 0.0])
     if scene.body is not None and scene.body_sizes.min() > 0.0:
@@ -128,6 +134,25 @@ def _membrane(fins: np.ndarray) -> Surface:
     front = membrane_faces(fins)
     faces = np.concatenate([front, front[:, ::-1]])
     return Surface(fins.reshape(-1, 3), faces, np.broadcast_to(np.asarray(colors.FIN, float), (len(faces), 3)))
+
+
+def _legs_and_rings(arm: DrawnArm, frame: PlatformFrame, row: int) -> list[Surface]:
+    """A chain of platforms as its legs and its rings."""
+    place = arm.positions[row], arm.rotations[row]
+    rings = frame.rings(*place)
+    kinds = (
+        (rod(4), legs_of(frame.legs(*place), frame.radius.max()), colors.LEG),
+        (hoop(16, 3), rings_of(rings.centres, rings.rotations, rings.radii), colors.RING),
+    )
+    return [_copies(*mesh, copies, color) for mesh, copies, color in kinds]
+
+
+def _copies(vertices: np.ndarray, faces: np.ndarray, copies: Copies, color: tuple) -> Surface:
+    """Copies of a small mesh as one surface of one colour."""
+    count = len(copies.positions)
+    every = (len(vertices) * np.arange(count)[:, None, None] + faces).reshape(-1, 3)
+    shades = np.broadcast_to(np.asarray(color, float), (len(every), 3))
+    return Surface(placed(vertices, copies).reshape(-1, 3), every, shades)
 
 
 def _tube(arm: DrawnArm, row: int, skin: tuple) -> Surface:

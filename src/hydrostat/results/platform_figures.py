@@ -7,8 +7,12 @@ import numpy as np
 
 from hydrostat.control.paths import Curve
 from hydrostat.results import figures, panels
+from hydrostat.results.platform_frame import Rings
 from hydrostat.results.platform_summary import PlatformMotion
-from hydrostat.viewer import Line, Tube, write_replay
+from hydrostat.viewer import Line, Marks, Tube, write_replay
+from hydrostat.viewer.platform_marks import CLEAR, hoop, legs_of, rings_of, rod
+from hydrostat.viewer.shapes import resample
+from hydrostat.viewer.skin_marks import Copies
 
 PATH_COLOR = "#c8553d"
 """The colour of paths that the tip is to follow."""
@@ -26,23 +30,30 @@ def rims(motion: PlatformMotion, row: int) -> np.ndarray:
     return motion.positions[row][:, None] + motion.radii[row][:, None, None] * turned
 
 
+def rings(motion: PlatformMotion, row: int) -> np.ndarray:
+    """Both rings of every segment in the world at a row of those that are kept (2 n, corners, 3) [m]."""
+    found = Rings.of_plates(motion.positions[row], motion.rotations[row], motion.rings[row])
+    return found.circles(_CORNERS)
+
+
 def legs(motion: PlatformMotion, row: int) -> np.ndarray:
     """The legs in the world at a row of those that are kept, from end to end (6 n, 2, 3) [m]."""
     return np.moveaxis(motion.joints[row], 1, 2).reshape(-1, 2, 3)
 
 
 def draw_platforms(axes, motion: PlatformMotion, row: int = -1, alpha: float = 1.0) -> None:
-    """Draw an arm in space at one of the rows that are kept: its plates as discs, and its legs [m]."""
+    """Draw an arm in space at one of the rows that are kept: its plates as discs, its rings, and its legs [m]."""
     from matplotlib.colors import to_rgba
     from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 
     face, edge = to_rgba(_PLATE, 0.7 * alpha), to_rgba(_RIM, alpha)
     axes.add_collection3d(Poly3DCollection(list(rims(motion, row)), facecolors=face, edgecolors=edge, linewidths=0.5))
+    axes.add_collection3d(Line3DCollection(list(rings(motion, row)), colors=_RIM, linewidths=0.7, alpha=alpha))
     axes.add_collection3d(Line3DCollection(list(legs(motion, row)), colors=_LEG, linewidths=0.6, alpha=alpha))
 
 
 def draw_platforms_side(axes, motion: PlatformMotion, row: int, view: np.ndarray, alpha: float = 1.0) -> None:
-    """Draw an arm at one row in a plane: its plates as discs, its legs, and a line along its skin that shows twist [m].
+    """Draw an arm at one row in a plane [m]: plates as discs, rings, legs, and a line along its skin that shows twist.
 
     **Arguments:** `view`: the two axes of the plane in the world (2, 3), horizontal first.
     """
@@ -50,6 +61,7 @@ def draw_platforms_side(axes, motion: PlatformMotion, row: int, view: np.ndarray
 
     plates = list(rims(motion, row) @ view.T)
     axes.add_collection(PolyCollection(plates, facecolors=_PLATE, edgecolors=_RIM, linewidths=0.8, alpha=0.7 * alpha))
+    axes.add_collection(LineCollection(list(rings(motion, row) @ view.T), colors=_RIM, linewidths=0.7, alpha=alpha))
     axes.add_collection(LineCollection(list(legs(motion, row) @ view.T), colors=_LEG, linewidths=0.6, alpha=alpha))
     skin = motion.positions[row] + motion.radii[row][:, None] * motion.rotations[row][..., 0]
     axes.plot(*(skin @ view.T).T, color=PATH_COLOR, alpha=alpha, linewidth=1.5)
@@ -104,17 +116,34 @@ def draw_tip_tracking(
 
 
 def replay_platforms(path: Path, motion: PlatformMotion, title: str, curve: Curve | None = None, obstacle=()) -> None:
-    """Write the replay of an arm as a tube of the rings' radii, with the path of its tip.
+    """Write the replay of an arm, its legs and rings in a clear tube of the rings' radii, with the path of its tip.
 
     **Arguments:** `curve`: the path that the tip is to follow; `obstacle`: centre x, y, z and radius of a ball [m].
     """
     shown = slice(None, None, max(1, -(-len(motion.kept) // _FRAMES)))
     rows = motion.kept[shown]
-    tubes = [Tube("arm", motion.positions[shown], motion.rotations[shown], motion.radii[shown])]
+    tubes = [Tube("arm", motion.positions[shown], motion.rotations[shown], motion.radii[shown], opacity=CLEAR)]
     lines = [Line("path of the tip", motion.tip[rows], color=(120, 120, 120), width=0.006)]
     if curve is not None:
         lines.append(Line("path", curve(np.linspace(0.0, 1.0, 300)), color=(200, 85, 61), width=0.01))
     if len(obstacle):
         *centre, radius = obstacle
         tubes.append(Tube.ball("obstacle", np.broadcast_to(centre, (len(tubes[0].positions), 3)), radius))
-    write_replay(path, motion.times[rows], tubes, lines, title=title)
+    write_replay(path, motion.times[rows], tubes, lines, title=title, marks=_marks(motion))
+
+
+def _marks(motion: PlatformMotion) -> list[Marks]:
+    """The legs and the rings of an arm over time."""
+    times, widest = motion.times[motion.kept], float(np.asarray(motion.arm.segments.radius).max())
+
+    def legs_at(time: float) -> Copies:
+        joints = resample(motion.joints, times, np.array([time]))[0]
+        return legs_of(np.moveaxis(joints, 1, 2).reshape(-1, 2, 3), widest)
+
+    def rings_at(time: float) -> Copies:
+        plates = (motion.positions, motion.rotations, motion.rings)
+        found = Rings.of_plates(*(resample(y, times, np.array([time]))[0] for y in plates))
+        return rings_of(found.centres, found.rotations, found.radii)
+
+    count = motion.rings.shape[1]
+    return [Marks("legs", rod(), legs_at, 6 * count), Marks("rings", hoop(), rings_at, 2 * count)]

@@ -13,6 +13,7 @@ from hydrostat.robots import LimbedSpec
 from hydrostat.robots.build import base_pose
 from hydrostat.surroundings.shapes import Box, Capsule, Sphere
 from hydrostat.viewer import Line, Marks, Tube, write_replay
+from hydrostat.viewer.platform_marks import CLEAR, hoop, legs_of, rings_of, rod
 from hydrostat.viewer.shapes import resample
 from hydrostat.viewer.skin_marks import AlikeArms, Copies, disc, muscles_of, patch, suckers_of
 
@@ -72,7 +73,7 @@ def _written(path, scene: Scene, kept: slice, count: int, title: str, lines, tub
 
 
 def skin_marks_of(scene: Scene, min_radius: float = 0.0) -> list[Marks]:
-    """What is seen on the skin of a scene's arms: active muscles, and suckers with what they hold."""
+    """What is seen on the skin of a scene's arms: active muscles, suckers with what they hold, legs and rings."""
     skin = np.array([_ARM_COLORS[i % 4] for i in range(len(scene.arms))])
 
     kinds: dict[tuple, list[int]] = {}
@@ -91,10 +92,33 @@ def skin_marks_of(scene: Scene, min_radius: float = 0.0) -> list[Marks]:
 
         count = max(len(muscles(float(time)).positions) for time in scene.time[:: max(1, len(scene.time) // 20)])
         found.append(Marks("muscles", patch(), muscles, count))
+    found += _platform_marks(scene)
     if scene.suckers:
         count = 2 * sum(arm.holds.shape[1] for arm in scene.arms)
         found.append(Marks("suckers", disc(), lambda time: of_arms(time, suckers_of), count))
     return found
+
+
+def _platform_marks(scene: Scene) -> list[Marks]:
+    """The legs and rings of the scene's chains of platforms."""
+    arms = [(arm, arm.frame) for arm in scene.arms if arm.frame is not None]
+    if not arms:
+        return []
+
+    def places(time: float):
+        when = np.array([time])
+        for arm, frame in arms:
+            yield frame, *(resample(y, scene.time, when)[0] for y in (arm.positions, arm.rotations))
+
+    def legs(time: float) -> Copies:
+        return Copies.joined([legs_of(frame.legs(*place), frame.radius.max()) for frame, *place in places(time)])
+
+    def rings(time: float) -> Copies:
+        found = [frame.rings(*place) for frame, *place in places(time)]
+        return Copies.joined([rings_of(own.centres, own.rotations, own.radii) for own in found])
+
+    count = sum(len(frame.length) for _, frame in arms)
+    return [Marks("legs", rod(), legs, 6 * count), Marks("rings", hoop(), rings, 2 * count)]
 
 
 def _at(scene: Scene, members: list[int], time: float, min_radius: float) -> AlikeArms:
@@ -120,7 +144,14 @@ def _at(scene: Scene, members: list[int], time: float, min_radius: float) -> Ali
 def arm_tubes(scene: Scene, min_radius: float = 0.0) -> list[Tube]:
     """The arms of a scene as tubes, each with a colour of its own."""
     return [
-        Tube(name, arm.positions, arm.rotations, np.maximum(arm.radii, max(min_radius, 1e-6)), _ARM_COLORS[i % 4])
+        Tube(
+            name,
+            arm.positions,
+            arm.rotations,
+            np.maximum(arm.radii, max(min_radius, 1e-6)),
+            _ARM_COLORS[i % 4],
+            None if arm.frame is None else CLEAR,
+        )
         for i, (name, arm) in enumerate(zip(scene.names, scene.arms, strict=True))
     ]
 

@@ -23,6 +23,7 @@ from hydrostat.mechanics import kinematics
 from hydrostat.mechanics.model import ArmModel
 from hydrostat.mechanics.robot import PerArm, joined, over_arms, split, stacked
 from hydrostat.mechanics.wires import wire_tensions
+from hydrostat.segments import StewartSegment
 from hydrostat.surroundings.fins import Fins
 from hydrostat.surroundings.jet import Jet
 from hydrostat.surroundings.mantle_jet import MantleJet
@@ -212,7 +213,10 @@ def tip_pose(system: System, row: Row) -> SE3:
 
 def widths(arm: ArmModel, q: Float[Array, "n k"]) -> Float[Array, " n"]:
     """The radius of each segment over that at rest."""
-    return jnp.sqrt(arm.arm.segments.area_ratio(q)) if arm.constant_volume else jnp.ones(arm.arm.count)
+    segments = arm.arm.segments
+    if isinstance(segments, StewartSegment):
+        return 1.0 / jnp.sqrt(segments.stretch(q))  # of the rings
+    return jnp.sqrt(segments.area_ratio(q)) if arm.constant_volume else jnp.ones(arm.arm.count)
 
 
 def shape_of(arm: ArmModel, base: SE3, q: Float[Array, "n k"]) -> Shape:

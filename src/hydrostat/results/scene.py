@@ -10,6 +10,7 @@ import numpy as np
 
 from hydrostat.mechanics.robot import split
 from hydrostat.results import rows
+from hydrostat.results.platform_frame import PlatformFrame
 from hydrostat.surroundings.fins import Fins
 from hydrostat.surroundings.ground import Ground
 from hydrostat.surroundings.obstacles import Obstacles
@@ -84,6 +85,8 @@ class DrawnArm:
     tension: np.ndarray
     """Tension of the tendons (rows, tendons) [N]."""
     tendons: tuple[TendonCourse, ...]
+    frame: PlatformFrame | None = None
+    """Legs and rings of a chain of platforms; None for other arms."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +147,7 @@ class Scene:
                 np.asarray(activation),
                 np.asarray(own_tension) if arm.wires is not None else np.zeros((len(some), 0)),
                 TendonCourse.all_of(arm, fine),
+                PlatformFrame.of(arm, fine),
             )
             for arm, shape, own_held, own_taken, activation, own_tension in zip(robot.each, *each, strict=True)
         )

@@ -18,6 +18,8 @@ HOLDS_GROUND = (46, 214, 130)
 HOLDS_OBJECT = (255, 140, 26)
 SLACK, TIGHT = (120, 136, 150), (235, 64, 44)
 """Colours of a tendon without tension, and of one with the largest tension so far."""
+LEG, RING = (104, 108, 116), (40, 118, 128)
+"""Colours of the legs and of the rings of a chain of platforms."""
 CURRENT = (86, 160, 214)
 FORCE = (226, 64, 160)
 TRAIL = (128, 134, 144)

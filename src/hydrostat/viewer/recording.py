@@ -24,11 +24,12 @@ _silence = threading.Lock()
 
 @dataclass(frozen=True)
 class Arm:
-    """A tube to record: name in the scene tree, motion, colour."""
+    """A tube to record: name in the scene tree, motion, colour, and opacity where it is seen through."""
 
     name: str
     track: Track
     color: Color
+    opacity: float | None = None
 
 
 @dataclass(frozen=True)
@@ -157,6 +158,7 @@ def _add_arm(scene: "SceneApi", arm: Arm) -> "MeshSkinnedHandle":
         bone_positions=bind(nodes),
         skin_weights=np.repeat(surface.weights / per_node, per_node, axis=1),
         color=arm.color,
+        opacity=arm.opacity,
     )
     if not arm.track.steady:
         for bone in skin.bones[1::2]:

@@ -41,7 +41,7 @@ def write_replay(
         raise ValueError(f"`seconds_per_loop` must be positive; got {seconds_per_loop}")
 
     shown = np.linspace(times[0], times[-1], _frame_count(seconds if duration > 0 else 0.0, tubes, lines, marks))
-    arms = [Arm(tube.name, track(tube, times, shown), tube.color) for tube in tubes]
+    arms = [Arm(tube.name, track(tube, times, shown), tube.color, tube.opacity) for tube in tubes]
     curves = [Curve(line.name, _points(line, times, shown), line.color, line.width) for line in lines]
 
     swarms = [Swarm(own.name, own.mesh, [own.at(float(time)) for time in shown]) for own in marks]

@@ -20,7 +20,8 @@ class Tube:
 
     **Arguments:** `name`: its name in the scene tree; unique among the tubes; `positions`: [frame, node, 3] centreline
     nodes from base to tip, world [m]; `rotations`: [frame, node, 3, 3] world; the columns are the section's x, its y
-    and the tangent z; `radii`: [node] or [frame, node] [m]; `color`: red, green, blue, 0 to 255.
+    and the tangent z; `radii`: [node] or [frame, node] [m]; `color`: red, green, blue, 0 to 255; `opacity`: below 1 for
+    one that is seen through; None for others.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Tube:
     rotations: np.ndarray
     radii: np.ndarray
     color: Color = (232, 121, 88)
+    opacity: float | None = None
 
     @staticmethod
     def ball(name: str, centres: np.ndarray, radius: float, color: tuple[int, int, int] = (70, 110, 150)) -> "Tube":

@@ -45,6 +45,21 @@ class Copies(NamedTuple):
         return Copies(*(np.concatenate(own) for own in zip(*parts, strict=True)))
 
 
+def placed(vertices: np.ndarray, copies: Copies) -> np.ndarray:
+    """The vertices (v, 3) of a small mesh in the world, for each of its copies (n, v, 3) [m]."""
+    w, x, y, z = copies.wxyzs.T
+    rotations = np.stack(
+        [
+            np.stack([1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)], -1),
+            np.stack([2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)], -1),
+            np.stack([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], -1),
+        ],
+        -2,
+    )
+    sized = vertices * copies.scales[:, None]
+    return (sized @ np.swapaxes(rotations, -1, -2) + copies.positions[:, None]).astype(np.float32)
+
+
 def muscles_of(arms: AlikeArms, skin: np.ndarray) -> Copies:
     """The active muscles of arms that are alike as patches, brighter with the root of the activation.
 
