@@ -14,8 +14,7 @@ from hydrostat.scenarios.arm import balance_metrics, move, muscle_gains
 from hydrostat.scenarios.arm_loads import GATHERED, Loaded, load_arm, load_outcome
 from hydrostat.scenarios.base import Outcome, Run
 
-_SWUNG, _WHIPPED = 0.4, 0.2  # of the arm: where it holds light loads, which it swings up, and those that it whips
-_WHIPS = 0.388  # of the arm, from its base: what moves in a whip
+_SWUNG, _WHIPPED = 0.4, 0.25  # of the arm: where it holds light loads, which it swings up, and those that it whips
 _LIFTS = 0.2  # of the moment of a muscle at the base, that the weight of a load may have that is swung up
 _SETTLE = 0.3  # s before the swing in which the arm takes hold and stiffens
 _LATEST = 1.5  # s after the swing began, when suckers let go whatever is seen
@@ -93,7 +92,7 @@ def _command(run: Run, loaded: Loaded, place: float, whip: bool) -> Throw:
     return Throw(
         (max(0, segment - 1 - beside) / n, min(1.0, (segment + beside) / n)),
         settings.activation,
-        settings.swing_share or (_WHIPS if whip else min(1.0, 0.05 + 1.25 * place)),
+        settings.swing_share or (None if whip else min(1.0, 0.05 + 1.25 * place)),
         elevation=None if settings.release_s else _ELEVATION,
         settle=_SETTLE,
         latest=settings.release_s or min(_LATEST, 0.9 * (settings.seconds - _SETTLE)),
