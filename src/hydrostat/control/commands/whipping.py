@@ -26,20 +26,20 @@ class Stage(NamedTuple):
 
 
 STAGES = (
-    Stage(0.000, 0.062, 1.000, 0.000, 0.094, 0.928),
-    Stage(0.282, 0.037, 0.995, 0.000, -0.126, 0.633),
-    Stage(0.386, 0.072, 1.000, 0.000, 1.000, -0.986),
-    Stage(0.484, 0.051, 0.398, 0.000, 0.233, -1.000),
-    Stage(0.507, 0.037, 1.000, 0.012, 0.435, -0.935),
+    Stage(0.000, 0.063, 0.995, 0.031, 0.097, 0.945),
+    Stage(0.279, 0.036, 0.998, 0.001, -0.147, 0.626),
+    Stage(0.379, 0.079, 1.000, 0.000, 0.997, -0.981),
+    Stage(0.475, 0.051, 0.405, 0.021, 0.258, -0.978),
+    Stage(0.499, 0.038, 0.943, 0.000, 0.447, -0.924),
 )
 """The stages of a whip, found by a search (docs/papers/kang.md): two turn aside, three back and up."""
 BACK = STAGES[3].begins
 """Time since the whip began from which the arm, well on its way back, may let go [s]."""
-SHARE = 0.424
+SHARE = 0.421
 """Share of the arm, from its base, that moves in a whip."""
-_CURL = 1.000  # activation with which the arm curls round what it holds
-_CURLS = (0.487, 0.000, 0.015, 0.336)  # of each longitudinal muscle, from the side of the suckers round to the arm's y
-_CURLED = (0.108, 0.263)  # of the arm, from the middle of the part that holds: the part that curls
+_CURL = 0.958  # activation with which the arm curls round what it holds
+_CURLS = (0.512, 0.000, 0.012, 0.359)  # of each longitudinal muscle, from the side of the suckers round to the arm's y
+_CURLED = (0.106, 0.257)  # of the arm, from the middle of the part that holds: the part that curls
 
 
 class Whip(Command):
