@@ -111,7 +111,7 @@ ARM_SCENARIOS = (
               Key("swing_share", 0.0, "", "of the arm, from its base, that moves; 0: a little beyond the load, or "
                   "that of the whip where it is heavy", least=0.0, most=1.0),
               Key("release_s", 0.0, "s", "after the swing began, when suckers let go; 0: when the load is seen to rise "
-                  "at less than 25 degrees, or its range, if it is heavy, hardly grows any more", least=0.0, most=100.0),
+                  "at less than 25 degrees, or its range, if it is heavy, hardly grows", least=0.0, most=100.0),
               Key("throws", 1, "", "how many throws, each with other gains of the muscles", least=1, most=10_000),
               Key("seconds", 3.0, "s", "how long each is watched", above=0.5, most=600.0), *_LOAD_KEYS, dt_ms=2.5,
               check_settings=check_throw),
