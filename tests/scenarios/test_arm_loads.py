@@ -1,41 +1,10 @@
-"""The octopus arm with loads and with feedback: it fetches, throws and reaches for points."""
+"""The octopus arm with loads and with feedback: it fetches and reaches for points."""
 
 import pytest
 
 from hydrostat.errors import InputError
 from hydrostat.robots.file import format_robot
 from hydrostat.robots.specs.octopus_arm import octopus_arm
-
-
-def test_a_load_is_taken_from_the_ground_and_thrown(run):
-    metrics = run("arm-throw")
-    assert metrics["attached"]
-    assert metrics["landed"]
-    assert metrics["release_speed_m_s"] >= 0.2
-    # From where it is let go to where it lands; it had been carried before.
-    assert 0.2 <= metrics["throw_range_m"] < metrics["distance_from_start_m"]
-    assert metrics["highest_m"] > 0.05
-    assert metrics["energy_balance_error"] <= 1e-3
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [21, 22, 23])
-def test_a_load_is_thrown_as_far_by_muscles_of_wrong_gains(run, seed):
-    # By the clock the same swings let go when the load flies up or down: 0.02 to 0.2 m.
-    assert run("arm-throw", seed=seed, muscle_noise_percent=10.0)["throw_range_m"] >= 0.2
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("density", [1175.0, 1500.0, 1750.0, 2000.0])
-def test_a_load_that_is_too_heavy_to_be_swung_up_is_whipped(run, density):
-    assert run("arm-throw", load_density=density, muscle_noise_percent=10.0)["throw_range_m"] >= 0.2
-
-
-@pytest.mark.slow
-def test_without_suckers_nothing_is_thrown(run):
-    metrics = run("arm-throw", suckers=False)
-    assert not metrics["attached"]
-    assert metrics["throw_range_m"] == 0.0
 
 
 @pytest.mark.slow

@@ -100,14 +100,15 @@ def load_arm(run: Run, place: float, ground: bool, start=None, gains=None) -> Lo
 
 
 def load_outcome(
-    run: Run, loaded: Loaded, motion: Digest, metrics: dict, title: str, course: tuple, places=(), fetched=()
+    run: Run, loaded: Loaded, motion: Digest, metrics: dict, title: str, course: tuple, places=(), fetched=(), count=1
 ) -> Outcome:
     """The outcome of a motion with its figure and replay.
 
     **Arguments:** `course`: title, values and unit of the curves over time; `places`, `fetched`: where the load was in
-    each of several motions (count, 3) [m], of which this is the first, and whether each was fetched.
+    each of several motions (count, 3) [m], of which this is the first, and whether each was fetched; `count`: of
+    several motions without places.
     """
-    count = max(1, len(places))
+    count = max(count, len(places))
     return Outcome(
         metrics,
         figure=lambda path: _draw(path, loaded, motion, title, course, places, fetched),

@@ -14,7 +14,7 @@ from hydrostat.control.commands.base import Command
 from hydrostat.control.commands.combined import Parallel, Sequence
 from hydrostat.control.commands.contractions import Bend, Stiffen
 from hydrostat.control.commands.holding import Grasp
-from hydrostat.control.commands.whipping import BACK, Whip
+from hydrostat.control.commands.whipping import BACK, SHARE, Whip
 from hydrostat.errors import InputError
 from hydrostat.lie import small
 from hydrostat.sensing import Observation
@@ -26,7 +26,7 @@ _SWINGS = 0.05  # m/s: speed above which an object is taken to be swung
 _WATCHES = 0.02  # s: time constant with which its velocity is seen
 _SEES = 5e-3  # s: the same for a whip, whose load changes its course within 50 ms
 _FORESEEN = 0.07  # m, of an arm of 0.24 m: the least foreseen range that may be the farthest
-_FALLS = 0.01  # of the farthest foreseen range: how much less is foreseen when the whip lets go
+_GROWS = 3.0  # 1/s, over itself: the growth of the foreseen range below which a whip lets go
 _DRAGGED = 1.12  # of the weight in water: that with the drag against a rise
 _EASES = 0.1  # s in which muscles relax after the throw
 _LONG = 1e3  # s: longer than any throw
@@ -45,8 +45,8 @@ class ThrowMemory(NamedTuple):
     """Time at which suckers let go [s]; 1000 s before they do."""
     low: Float[Array, ""]
     """Height of the object when it was seen first [m]."""
-    farthest: Float[Array, ""]
-    """The farthest flight that was foreseen since suckers may let go [m]."""
+    foreseen: Float[Array, ""]
+    """The range that was foreseen last [m]."""
 
 
 class Flight(eqx.Module):
@@ -87,7 +87,7 @@ class ThrowController(Controller):
     flight: Flight | None
     """The object's flight, where suckers let go by what is foreseen of it."""
     least: Float[Array, ""]
-    """The least foreseen range that may be the farthest [m]."""
+    """The least foreseen range at which suckers let go [m]."""
 
     def init(self, observation: Observation) -> ThrowMemory:
         """The memory at the start: the object is at rest, and held when suckers touch it."""
@@ -101,14 +101,13 @@ class ThrowController(Controller):
         share = jnp.minimum(period / (_WATCHES if self.flight is None else _SEES), 1.0)
         velocity = memory.velocity + share * ((seen - memory.seen) / period - memory.velocity)
         level = jnp.sqrt(velocity[0] ** 2 + velocity[1] ** 2)
-        farthest = memory.farthest
+        foreseen = memory.foreseen
         if self.flight is None:
             good = (level > _SWINGS) & (velocity[2] < self.slope * level)
         else:
             foreseen = self.flight.range(seen[2] - memory.low, velocity)
-            # What is foreseen of an arm that still turns aside is not the throw.
-            farthest = jnp.where(time > self.begins, jnp.maximum(farthest, foreseen), farthest)
-            good = (farthest > self.least) & (foreseen < (1.0 - _FALLS) * farthest)
+            # Velocity is seen late: when the range is the farthest, what is foreseen of it still grows.
+            good = (foreseen > self.least) & (foreseen - memory.foreseen < _GROWS * period * foreseen)
         good = (time > self.begins) & good
         late = time >= self.latest - 0.5 * period
         release = jnp.where(good | late, jnp.minimum(memory.release, time), memory.release)
@@ -119,7 +118,7 @@ class ThrowController(Controller):
             take=None if control.take is None else jnp.where(holds, 1.0, 0.0) * control.take,
             grip=control.grip,
         )
-        return control, ThrowMemory(command, seen, velocity, release, memory.low, farthest)
+        return control, ThrowMemory(command, seen, velocity, release, memory.low, foreseen)
 
 
 class Throw(Recipe):
@@ -127,7 +126,7 @@ class Throw(Recipe):
 
     Errors of the muscles' gains make a swing faster or slower: an arm that lets go by the clock throws upwards or down.
     This one sees the object. It lets go of what it swings when that rises no steeper than an angle, and of what it
-    whips, for objects that are too heavy to be swung up, when the range that it foresees begins to fall.
+    whips, for objects that are too heavy to be swung up, when the range that it foresees hardly grows any more.
     """
 
     swing: Command
@@ -144,7 +143,7 @@ class Throw(Recipe):
         self,
         place: tuple[float, float],
         amount: float = 1.0,
-        share: float = 0.4,
+        share: float | None = None,
         *,
         elevation: float | None = np.deg2rad(35.0),
         settle: float = 0.3,
@@ -152,17 +151,22 @@ class Throw(Recipe):
         whip: bool = False,
     ):
         """**Arguments:** `place`: the fractions of the arm between which suckers hold; `amount`: activation of the
-        swing; `share`: of the arm, from its base, that bends; `elevation`: angle above the horizon below which the
-        object is let go [rad], None for by the clock alone; `settle`: time before the swing, in which the arm takes
-        hold [s]; `latest`: time after it began at which suckers let go at the latest [s]; `whip`: whether it whips the
-        object aside, for which it becomes longer and turns while it takes hold.
+        swing; `share`: of the arm, from its base, that moves, by default 0.4 in a swing and the whip's own in a whip;
+        `elevation`: angle above the horizon below which the object is let go [rad], None for by the clock alone;
+        `settle`: time before the swing, in which the arm takes hold [s]; `latest`: time after it began at which suckers
+        let go at the latest [s]; `whip`: whether it whips the object aside, for which it becomes longer and turns while
+        it takes hold.
         """
         self.elevation = None if elevation is None else errors.number("elevation", elevation, least=-1.5, most=1.5)
         self.settle = errors.number("settle", settle, above=0.0)
         self.latest = errors.number("latest", latest, above=0.0)
         self.whip = bool(whip)
-        bend = Sequence(Stiffen(0.2, self.settle), Bend(amount, _LONG, 0.0, share, np.pi))
-        moved = Whip(0.5 * (place[0] + place[1]), share, amount) if whip else bend
+        moved: Command
+        if whip:
+            moved = Whip(0.5 * (place[0] + place[1]), SHARE if share is None else share, amount)
+        else:
+            last = 0.4 if share is None else share
+            moved = Sequence(Stiffen(0.2, self.settle), Bend(amount, _LONG, 0.0, last, np.pi))
         self.swing = Parallel(moved, Grasp(_LONG, *place))
 
     def attach(self, system: System, dt: float) -> ThrowController:

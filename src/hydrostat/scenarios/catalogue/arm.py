@@ -108,12 +108,13 @@ ARM_SCENARIOS = (
               Key("load_g", 50.0, "g", "mass of the load", least=0.0, most=1e4),
               Key("activation", 1.0, "", "of the swing", least=0.0, most=1.0),
               Key("holds_at", 0.0, "", "place along the arm that holds the load, beneath which it lies; 0: 0.4, "
-                  "or 0.2 where the load is heavy", least=0.0, most=0.95),
-              Key("swing_share", 0.0, "", "of the arm, from its base, that bends; 0: a little beyond the load, 0.388 "
-                  "where it is heavy", least=0.0, most=1.0),
+                  "or 0.25 where the load is heavy", least=0.0, most=0.95),
+              Key("swing_share", 0.0, "", "of the arm, from its base, that moves; 0: a little beyond the load, or "
+                  "that of the whip where it is heavy", least=0.0, most=1.0),
               Key("release_s", 0.0, "s", "after the swing began, when suckers let go; 0: when the load is seen to rise "
-                  "at less than 25 degrees, or its range, if it is heavy, begins to fall", least=0.0, most=100.0),
-              Key("seconds", 3.0, "s", "how long it is watched", above=0.5, most=600.0), *_LOAD_KEYS, dt_ms=2.5,
+                  "at less than 25 degrees, or its range, if it is heavy, hardly grows", least=0.0, most=100.0),
+              Key("throws", 1, "", "how many throws, each with other gains of the muscles", least=1, most=10_000),
+              Key("seconds", 3.0, "s", "how long each is watched", above=0.5, most=600.0), *_LOAD_KEYS, dt_ms=2.5,
               check_settings=check_throw),
     _muscular("reach-target", "the octopus arm reaches for points by proprioception, in a current and with noise",
               "arm_target:reach_target", ARM_TARGETS,
