@@ -15,6 +15,7 @@ from hydrostat.actuation.limb_tendons import (
     tensions_for_shape,
 )
 from hydrostat.actuation.muscles import HydrostatMuscles, NeoHookean, make_muscles, make_tissue
+from hydrostat.actuation.pistons import PistonMuscles, Springs, Telescopes, make_pistons
 from hydrostat.actuation.pulses import PulseTrain, pulse_trains, pulses_at, write_pulses
 from hydrostat.actuation.steppers import Stepper
 from hydrostat.actuation.tendons import Tendons, hard_length, soft_length
@@ -25,8 +26,11 @@ __all__ = [
     "HydrostatMuscles",
     "Legs",
     "NeoHookean",
+    "PistonMuscles",
     "PulseTrain",
+    "Springs",
     "Stepper",
+    "Telescopes",
     "TendonPull",
     "TendonShape",
     "Tendons",
@@ -40,6 +44,7 @@ __all__ = [
     "leg_rates",
     "make_legs",
     "make_muscles",
+    "make_pistons",
     "make_tissue",
     "pulse_trains",
     "pulses_at",

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
-from hydrostat.actuation.muscles import MUSCLES, OBLIQUE
+from hydrostat.actuation.muscles import OBLIQUE
+from hydrostat.actuation.section_muscles import MUSCLES
 from hydrostat.errors import InputError, listed, shown
 from hydrostat.mechanics.model import relaxed, slack
 from hydrostat.results import analysis, rows
