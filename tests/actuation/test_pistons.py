@@ -6,7 +6,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from oracles import piston_arm
 from scipy.optimize import approx_fprime, brentq
 
 from hydrostat.compiling import quick_jit
@@ -22,13 +21,14 @@ from hydrostat.robots import format_robot, parse_robot
 from hydrostat.robots.build import build_robot
 from hydrostat.robots.scaling import scaled
 from hydrostat.robots.specs.octopus_arm import BULK_MODULUS, octopus_arm
-from hydrostat.robots.variants import with_muscle_law
+from hydrostat.robots.variants import with_paper_muscles
 from hydrostat.simulation import rollout
 from hydrostat.surroundings import Water
 from hydrostat.system import Control, System
+from oracles import piston_arm
 
 E, STRESS, DENSITY, VISCOSITY, SHARE = 10e3, 80e3, 1042.0, 100.0, 0.05
-SPEC = with_muscle_law(octopus_arm(2), "paper")
+SPEC = with_paper_muscles(octopus_arm(2))
 ROBOTS = {"exact": build_robot(SPEC), "pressure": build_robot(SPEC, bulk_modulus=1e6)}
 NUMBERS = piston_arm.Numbers(
     rest=np.array([0.12, 0.12]),
@@ -131,7 +131,7 @@ def test_all_mass_of_the_arm_is_in_rods_and_platforms():
 
 def test_frequencies_of_one_segment_are_the_closed_forms():
     """Cylinders without mass and pistons at the plate: (5 K + K_r R^2 / h^2) over the mass, and 2 K R_m^2 about it."""
-    spec = with_muscle_law(octopus_arm(1), "paper")
+    spec = with_paper_muscles(octopus_arm(1))
     even = replace(spec.segments[0], radius=(5e-3, 5e-3))
     spec = replace(spec, segments=(even,), muscles=replace(spec.muscles, piston_share=0.0))
     robot = System(build_robot(spec), gravity=(0.0, 0.0, 0.0)).robot
@@ -156,7 +156,7 @@ def test_segments_settle_where_springs_and_muscles_balance(column, sign, activat
     s = activation * STRESS / E
     load = (lambda l: 0.5 * s * l**-1.5) if sign > 0.0 else (lambda l: -s)  # noqa: E741
     root = brentq(lambda l: l - 1.0 - 0.5 * (l**-0.5 - 1.0) * l**-1.5 - load(l), 0.05, 10.0)  # noqa: E741
-    spec = with_muscle_law(octopus_arm(3), "paper")
+    spec = with_paper_muscles(octopus_arm(3))
     even = tuple(replace(segment, radius=(5e-3, 5e-3)) for segment in spec.segments)
     model = build_robot(replace(spec, segments=even)).one
     q = jnp.zeros((3, 3)).at[:, 2].set(root - 1.0)
@@ -193,7 +193,7 @@ def test_a_stiff_pressure_gives_the_exact_law():
 def test_the_law_is_chosen_in_a_file_and_kept_by_it():
     assert parse_robot(format_robot(SPEC)) == SPEC
     assert 'law = "paper"' in format_robot(SPEC)
-    assert with_muscle_law(SPEC, "paper") is SPEC
+    assert with_paper_muscles(SPEC) is SPEC
 
 
 @pytest.mark.parametrize(
@@ -212,5 +212,5 @@ def test_what_the_papers_muscles_do_not_have_is_refused(change, message):
 
 
 def test_parameters_of_pistons_cannot_be_scaled():
-    with pytest.raises(InputError, match="those of .* have the law paper"):
+    with pytest.raises(InputError, match=r"those of .* have the law paper"):
         scaled(ROBOTS["exact"], density=2.0)

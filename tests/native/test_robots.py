@@ -11,7 +11,7 @@ import hydrostat as hs
 from hydrostat.robots.build import build_robot
 from hydrostat.robots.specs.octopus_arm import octopus_arm
 from hydrostat.robots.specs.squid import squid
-from hydrostat.robots.variants import with_muscle_law
+from hydrostat.robots.variants import with_paper_muscles
 from hydrostat.surroundings.objects import SOFT
 from hydrostat.surroundings.shapes import Sphere
 
@@ -45,7 +45,7 @@ def tentacle(**options):
 
 def pistons(segments, **options):
     """The octopus' arm with the muscles of the paper."""
-    return build_robot(with_muscle_law(octopus_arm(segments), "paper"), **options)
+    return build_robot(with_paper_muscles(octopus_arm(segments)), **options)
 
 
 def two_limbs():

@@ -1,5 +1,6 @@
 """Actuators: tendons and wires with the stepper motors that pull them, the legs of platforms, and muscles."""
 
+from hydrostat.actuation.fatigue import Fatigue
 from hydrostat.actuation.gcode import AXES, write_gcode, write_gcode_files
 from hydrostat.actuation.legs import Legs, leg_forces, leg_rates, make_legs, radial_forces, rest_poses
 from hydrostat.actuation.limb_tendons import (
@@ -23,6 +24,7 @@ from hydrostat.actuation.wire_shapes import WireShape, shape_from_lengths
 
 __all__ = [
     "AXES",
+    "Fatigue",
     "HydrostatMuscles",
     "Legs",
     "NeoHookean",

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from hydrostat.errors import InputError
 from hydrostat.robots.limbed import AnySpec, LimbedSpec
 from hydrostat.robots.spec import BaseSpec, RobotSpec
 
@@ -84,20 +83,17 @@ def softer(spec: _Spec, percent: float) -> _Spec:
     return replace(spec, material=replace(spec.material, youngs_modulus=modulus))
 
 
-def with_muscle_law(spec: RobotSpec, law: str) -> RobotSpec:
-    """A muscular arm with another law of its muscles; for `paper` without what the paper's muscles do not have.
+def with_paper_muscles(spec: RobotSpec) -> RobotSpec:
+    """A muscular arm with the muscles of Kang et al. (2012), and without what they do not have.
 
-    They sit at sqrt(5/8) of the radius then, where four muscles and a strut that are as stiff bend as a solid section.
-    An arm whose law it is already stays as it is.
+    They sit at sqrt(5/8) of the radius, where four muscles and a strut that are as stiff bend as a solid section. An
+    arm that has them already stays as it is.
     """
     muscles = spec.muscles
-    if muscles is None or muscles.law == law:
+    if muscles is None or muscles.law == "paper":
         return spec
-    if law == "paper":
-        muscles = replace(muscles, law=law, stiffness=0.0, fastest=0.0, offset=0.625**0.5)
-    else:
-        raise InputError(f"the muscles of {spec.name} have the law paper; their `law` in its file is what is to change")
-    return replace(spec, muscles=muscles)
+    pistons = replace(muscles, law="paper", stiffness=0.0, fastest=0.0, offset=0.625**0.5)
+    return replace(spec, muscles=pistons)
 
 
 def stronger(spec: LimbedSpec, factor: float) -> LimbedSpec:

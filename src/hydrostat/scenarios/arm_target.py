@@ -40,7 +40,7 @@ def reach_target(run: Run) -> Outcome:
         command = ReachTo(
             point, settings.move_seconds, period=_DECIDES, sees_tip=settings.sees_tip, known=known, **options
         )
-        own = hs.System(system.robot, system.surroundings, muscle_gains=gains)
+        own = hs.System(system.robot, system.surroundings, muscle_gains=gains, fatigue=system.muscles.fatigue)
         # The first plan compiles; all others are part of the work.
         with run.timed() if i else run.compiling("planning"):
             simulation = Simulation(own, command, 1e-3 * settings.dt_ms, sensors=sensors)

@@ -2,19 +2,29 @@
 
 from hydrostat.robots.checks import check_hydrostat, check_oblique
 from hydrostat.robots.specs.octopus_arm import BULK_MODULUS
-from hydrostat.scenarios.catalogue.animal_checks import check_bend, check_fetch, check_reach_target, check_throw
+from hydrostat.scenarios.catalogue.animal_checks import (
+    check_bend,
+    check_fetch,
+    check_muscle_law,
+    check_reach_target,
+    check_throw,
+)
+from hydrostat.scenarios.catalogue.fatigue import FATIGUE_KEYS
 from hydrostat.scenarios.keys import Key, Scenario
 from hydrostat.scenarios.own_targets import ARM_TARGETS
 
 _HYDROSTATS = "muscular arms: robots with [muscles]"
 _OBLIQUE = "muscular arms with oblique muscles: robots with [muscles] and `oblique_deg` above 0"
 
-_WATER_KEYS = (
+_ARM_KEYS = (
     Key("drag", True, "", "whether water resists; buoyancy stays"),
     Key("added_mass", True, "", "whether the water that is pushed aside adds to the mass of what moves"),
     Key("volume", "exact", "", "how the arm keeps its volume: exact, the radius follows the stretch; pressure, the "
         "radius moves by itself against the bulk modulus", options=("exact", "pressure")),
     Key("bulk_modulus", BULK_MODULUS, "Pa", "of the tissue, for volume=pressure (assumed)", least=1e6, most=1e10),
+    Key("muscle_law", "own", "", "what the muscles are: own, those of the robot; paper, the pistons, springs and "
+        "dampers of Kang et al.", options=("own", "paper")),
+    *FATIGUE_KEYS,
 )  # fmt: skip
 
 
@@ -34,9 +44,20 @@ def _current(*default: float) -> Key:
 
 
 def _muscular(
-    name: str, summary: str, function: str, *keys: Key, robot: str = "octopus_arm", dt_ms: float = 5.0, **more
+    name: str,
+    summary: str,
+    function: str,
+    *keys: Key,
+    robot: str = "octopus_arm",
+    dt_ms: float = 5.0,
+    check_settings=lambda robot, settings: None,
 ) -> Scenario:
     """A motion of a muscular arm."""
+
+    def check(spec, settings) -> None:
+        check_muscle_law(spec, settings)
+        check_settings(spec, settings)
+
     step = Key("dt_ms", dt_ms, "ms", "time step", above=0.0, most=100.0)
     return Scenario(
         name=f"arm-{name}",
@@ -46,8 +67,8 @@ def _muscular(
         check_robot=check_oblique if robot == "octopus_arm_oblique" else check_hydrostat,
         live=1,
         function=f"hydrostat.scenarios.{function}",
-        keys=(*keys, step, *_WATER_KEYS),
-        **more,
+        keys=(*keys, step, *_ARM_KEYS),
+        check_settings=check,
     )
 
 
