@@ -30,6 +30,11 @@ def arm_spec(run: Run) -> RobotSpec:
     return with_paper_muscles(run.robot) if run.settings.muscle_law == "paper" else run.robot
 
 
+def arm_name(run: Run) -> str:
+    """The name of the arm, with its muscles where they are not its own."""
+    return run.robot.name + (" with the paper's muscles" if run.settings.muscle_law == "paper" else "")
+
+
 def fatigue(run: Run) -> Fatigue | None:
     """How fast muscles tire; None where the settings of a scenario do not ask for it."""
     settings = run.settings

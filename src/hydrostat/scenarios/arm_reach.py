@@ -9,7 +9,7 @@ from hydrostat.control import smooth_pace
 from hydrostat.control.commands import Reach, ReachAlong
 from hydrostat.results import BendWave, bend_wave, drawing, figures, panels
 from hydrostat.results.measures import speed, stays_from
-from hydrostat.scenarios.arm import arm_system, balance_metrics, known_arm, move
+from hydrostat.scenarios.arm import arm_name, arm_system, balance_metrics, known_arm, move
 from hydrostat.scenarios.base import Outcome, Run
 
 _PASSED = 0.85  # of the arm: where the bend counts as arrived
@@ -30,7 +30,7 @@ def reach(run: Run) -> Outcome:
     motion = move(run, system, command, seconds, record="arm-reach")
     scale = np.asarray(system.robot.arm.segments.scale)
     wave = bend_wave(hs.load(run.folder), scale, azimuth, settings.prepare_seconds)
-    title = f"arm-reach: {run.robot.name}{'' if settings.drag else ', no drag'}{'' if settings.wave else ', no wave'}"
+    title = f"arm-reach: {arm_name(run)}{'' if settings.drag else ', no drag'}{'' if settings.wave else ', no wave'}"
     shown = motion.shown.between(settings.prepare_seconds, np.inf)
     return Outcome(
         {**_metrics(wave), **balance_metrics([motion])},

@@ -7,7 +7,7 @@ from hydrostat.control.commands import Throw
 from hydrostat.errors import InputError
 from hydrostat.results.measures import speed
 from hydrostat.robots import build_robot
-from hydrostat.scenarios.arm import balance_metrics, move
+from hydrostat.scenarios.arm import arm_name, balance_metrics, move
 from hydrostat.scenarios.arm_loads import GATHERED, load_arm, load_outcome
 from hydrostat.scenarios.base import Outcome, Run
 
@@ -61,8 +61,21 @@ def throw(run: Run) -> Outcome:
         "highest_m": float(ball[:, 2].max() - ball[0, 2]),
         **balance_metrics([motion]),
     }
-    title = f"arm-throw: {run.robot.name} throws {settings.load_g:g} g"
-    return load_outcome(run, loaded, motion, metrics, title, ("speed of the load", pace, "[m/s]"))
+    title = f"arm-throw: {arm_name(run)} throws {settings.load_g:g} g"
+    curve = ("speed of the load", pace, "[m/s]")
+    return load_outcome(run, loaded, motion, metrics, title, curve, moments=_moments(time, ball, row, lands))
+
+
+def _moments(time, ball, row: int, lands: int) -> list[float]:
+    """The times of the paper's Fig. 13 [s]: the load on the ground, held, lifted; swung, let go, in flight.
+
+    **Arguments:** `ball`: where the load is in every row (rows, 3) [m]; `row`, `lands`: where it is let go, and lands.
+    """
+    way = np.cumsum(np.linalg.norm(np.diff(ball[: row + 1], axis=0, prepend=ball[:1]), axis=1))
+    lifting, swinging = (int(np.searchsorted(way, share * way[-1])) for share in (0.25, 0.65))
+    rows = (0, min(lifting, row), min(swinging, row), row, (row + lands) // 2)
+    first, *later = (float(time[i]) for i in rows)
+    return [first, min(_SETTLE, later[0]), *later]
 
 
 def _heavy(run: Run) -> bool:
