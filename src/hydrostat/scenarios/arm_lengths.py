@@ -107,8 +107,8 @@ def _series(run: Run, name: str, command, view: _View, measured=lambda ends: {})
         "muscle_work_mj": [1e3 * float(np.trapezoid(one.values["muscle_power"], one.time)) for one in motions],
         **balance_metrics(motions),
     }
-    tired = [fatigued_shares(end) for end in ends]
-    if all(shares is not None for shares in tired):
+    tired = [shares for end in ends if (shares := fatigued_shares(end)) is not None]
+    if tired:
         metrics["fatigued_share_max"] = [float(np.max(shares)) for shares in tired]
     title = f"{name}: {arm_name(run)}"
     return Outcome(

@@ -71,8 +71,8 @@ def _moments(time, ball, row: int, lands: int) -> list[float]:
 
     **Arguments:** `ball`: where the load is in every row (rows, 3) [m]; `row`, `lands`: where it is let go, and lands.
     """
-    way = np.cumsum(np.linalg.norm(np.diff(ball[: row + 1], axis=0, prepend=ball[:1]), axis=1))
-    lifting, swinging = (int(np.searchsorted(way, share * way[-1])) for share in (0.25, 0.65))
+    path = np.cumsum(np.linalg.norm(np.diff(ball[: row + 1], axis=0, prepend=ball[:1]), axis=1))
+    lifting, swinging = (int(np.searchsorted(path, share * path[-1])) for share in (0.25, 0.65))
     rows = (0, min(lifting, row), min(swinging, row), row, (row + lands) // 2)
     first, *later = (float(time[i]) for i in rows)
     return [first, min(_SETTLE, later[0]), *later]
