@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from hydrostat.actuation import Fatigue
 from hydrostat.actuation.drives import LegDrive, MuscleDrive, TendonDrive, TorqueDrive
 from hydrostat.errors import InputError, listed, shown
 from hydrostat.lie import SE3
@@ -48,6 +49,8 @@ class State(NamedTuple):
     """Activation (n, m) of every muscle, 0 to 1."""
     surroundings: tuple
     """The state of each part of the surroundings, in the order in which the system has them."""
+    fatigue: PerArm | None = None
+    """The share (n, m) of every muscle that is fatigued, 0 to 1; None for muscles that do not tire."""
 
     @property
     def robot(self) -> RobotState:
@@ -146,8 +149,10 @@ class System(eqx.Module):
         *,
         gravity=GRAVITY,
         muscle_gains: PerArm | None = None,
+        fatigue: Fatigue | None = None,
     ):
-        """**Arguments:** `gravity` [m/s^2]; `muscle_gains`: gain of every muscle (n, m), by default 1."""
+        """**Arguments:** `gravity` [m/s^2]; `muscle_gains`: gain of every muscle (n, m), by default 1; `fatigue`: how
+        fast muscles tire, by default they do not."""
         if not isinstance(robot, Robot):
             raise InputError(f"`robot` must be a robot, such as hydrostat.robots.octopus(); got {shown(robot)}")
         parts = (surroundings,) if isinstance(surroundings, AbstractSurroundings) else tuple(surroundings)
@@ -158,7 +163,11 @@ class System(eqx.Module):
         robot = _above_ground(robot, parts)
         self.robot = eqx.tree_at(lambda robot: robot.gravity, robot, self.gravity)
         self.surroundings = parts
-        self.muscles = MuscleDrive.of(self.robot, self._muscle_gains(muscle_gains))
+        if fatigue is not None and not isinstance(fatigue, Fatigue):
+            raise InputError(f"`fatigue` must be a `Fatigue`, such as Fatigue(0.01, 0.001); got {shown(fatigue)}")
+        if fatigue is not None and all(arm.muscles is None for arm in robot.each):
+            raise InputError(f"`fatigue` is for robots with muscles; {robot.name} has none")
+        self.muscles = MuscleDrive.of(self.robot, self._muscle_gains(muscle_gains), fatigue)
 
     def _muscle_gains(self, gains: PerArm | None) -> PerArm | None:
         if gains is None:
@@ -206,7 +215,8 @@ class System(eqx.Module):
             _check_shape(name, getattr(robot, name), rest_state(self.robot).q)
         environment = self.environment
         around = tuple(part.init(environment) for part in self.surroundings)
-        return State(jnp.asarray(time, float), *robot, self.muscles.init(self.robot), around)
+        muscles = self.muscles
+        return State(jnp.asarray(time, float), *robot, muscles.init(self.robot), around, muscles.rested())
 
     def place(self, state: State) -> Place | None:
         """The contact nodes and the body as the surroundings see them; None for a robot without surroundings."""

@@ -9,7 +9,9 @@ import pytest
 
 import hydrostat as hs
 from hydrostat.robots.build import build_robot
+from hydrostat.robots.specs.octopus_arm import octopus_arm
 from hydrostat.robots.specs.squid import squid
+from hydrostat.robots.variants import with_paper_muscles
 from hydrostat.surroundings.objects import SOFT
 from hydrostat.surroundings.shapes import Sphere
 
@@ -41,6 +43,11 @@ def tentacle(**options):
     return hs.robots.load("tentacle", **options)
 
 
+def pistons(segments, **options):
+    """The octopus' arm with the muscles of the paper."""
+    return build_robot(with_paper_muscles(octopus_arm(segments)), **options)
+
+
 def two_limbs():
     """A limb of the squid with two segments and one with a single segment, on a body that does not move."""
     whole = squid()
@@ -59,6 +66,8 @@ CASES = {
     "muscles of arcs": lambda: (hs.System(hs.robots.octopus_arm(6, "strain"), SEA), activated, 2e-3),
     "oblique muscles": lambda: (hs.System(hs.robots.octopus_arm(6, "strain", oblique=True), SEA), activated, 2e-3),
     "pressure": lambda: (hs.System(hs.robots.octopus_arm(6, bulk_modulus=1e5), SEA), activated, 1e-3),
+    "pistons": lambda: (hs.System(pistons(5), [hs.Water(added_mass=1.0)]), activated, 5e-3),
+    "pistons and pressure": lambda: (hs.System(pistons(4, bulk_modulus=1e5), SEA), activated, 1e-3),
     "added mass": lambda: (hs.System(hs.robots.octopus_arm(8), [hs.Water(added_mass=1.0)]), activated, 5e-3),
     "suckers and a ball": lambda: (hs.System(hs.robots.octopus_arm(8), HOLDING), activated, 2e-3),
     "obstacles": lambda: (

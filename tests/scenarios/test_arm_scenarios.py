@@ -103,3 +103,33 @@ def test_bad_settings_are_refused_in_one_line(run):
         run("arm-reach", robot="tentacle")
     with pytest.raises(InputError, match="without muscles"):
         run("rod-abrupt", robot="octopus_arm")
+
+
+def paper_root(load):
+    """The static length of a segment with the paper's muscles, over its own, under a load per E and volume."""
+    return brentq(lambda l: l - 1.0 - 0.5 * (l**-0.5 - 1.0) * l**-1.5 - load(l), 0.05, 10.0)  # noqa: E741
+
+
+def test_the_papers_muscles_hold_the_static_lengths_at_constant_volume(run):
+    """Fig. 12: elongated by radial muscles, shortened by longitudinal ones; the volume stays."""
+    metrics = run("arm-volume", muscle_law="paper", seconds=1.0, dt_ms=5.0)
+    longer, shorter = metrics["length_ratio"]
+    assert longer == pytest.approx(paper_root(lambda l: 0.5 * 0.2 * STRESS / E * l**-1.5), rel=0.01)  # noqa: E741
+    assert shorter == pytest.approx(paper_root(lambda l: -0.1 * STRESS / E), rel=0.01)  # noqa: E741
+    np.testing.assert_allclose(metrics["radius_ratio"], np.array([longer, shorter]) ** -0.5, rtol=1e-3)
+    assert metrics["volume_error_max"] <= 1e-12
+    assert metrics["energy_balance_error"] <= 1e-2
+
+
+def test_muscles_that_tire_let_the_arm_go_once_too_few_are_left(run):
+    """The command is above the share that lasts, A = r / (F + r + t F r) = 0.089; weight holds some of the bend."""
+    fresh = run("arm-bend", activations=[0.2], seconds=3.0)
+    tired = run("arm-bend", activations=[0.2], seconds=3.0, fatigue=True, fatigue_rate=10.0, recovery_rate=1.0)
+    assert "fatigued_share_max" not in fresh
+    assert tired["fatigued_share_max"][0] == pytest.approx(10.0 / (10.0 + 1.0 + 0.3), rel=0.02)
+    assert tired["bend_deg"][0] < fresh["bend_deg"][0] - 10.0
+
+
+def test_the_papers_muscles_are_refused_where_they_cannot_be(run):
+    with pytest.raises(InputError, match="muscles of law `paper` need `oblique_deg` 0"):
+        run("arm-twist", muscle_law="paper")

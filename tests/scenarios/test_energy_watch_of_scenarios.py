@@ -21,6 +21,7 @@ SHORT = {
     "rod-abrupt": {"seconds": 0.5},
     "arm-elongate": {},
     "arm-shorten": {"activations": [0.2]},
+    "arm-volume": {},
     "arm-bend": {},
     "arm-twist": {},
     "arm-reach": {},

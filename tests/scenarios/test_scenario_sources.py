@@ -14,6 +14,7 @@ SHARED = {
     "hydrostat.scenarios.base": {"Outcome", "Run"},
     "hydrostat.scenarios.any_robot": None,
     "hydrostat.scenarios.arm": None,
+    "hydrostat.scenarios.arm_load_figures": None,
     "hydrostat.scenarios.arm_loads": None,
     "hydrostat.scenarios.finger_grasp_results": None,
     "hydrostat.scenarios.finger_hand_results": None,

@@ -1,5 +1,6 @@
 """Actuators: tendons and wires with the stepper motors that pull them, the legs of platforms, and muscles."""
 
+from hydrostat.actuation.fatigue import Fatigue
 from hydrostat.actuation.gcode import AXES, write_gcode, write_gcode_files
 from hydrostat.actuation.legs import Legs, leg_forces, leg_rates, make_legs, radial_forces, rest_poses
 from hydrostat.actuation.limb_tendons import (
@@ -15,6 +16,7 @@ from hydrostat.actuation.limb_tendons import (
     tensions_for_shape,
 )
 from hydrostat.actuation.muscles import HydrostatMuscles, NeoHookean, make_muscles, make_tissue
+from hydrostat.actuation.pistons import PistonMuscles, Springs, Telescopes, make_pistons
 from hydrostat.actuation.pulses import PulseTrain, pulse_trains, pulses_at, write_pulses
 from hydrostat.actuation.steppers import Stepper
 from hydrostat.actuation.tendons import Tendons, hard_length, soft_length
@@ -22,11 +24,15 @@ from hydrostat.actuation.wire_shapes import WireShape, shape_from_lengths
 
 __all__ = [
     "AXES",
+    "Fatigue",
     "HydrostatMuscles",
     "Legs",
     "NeoHookean",
+    "PistonMuscles",
     "PulseTrain",
+    "Springs",
     "Stepper",
+    "Telescopes",
     "TendonPull",
     "TendonShape",
     "Tendons",
@@ -40,6 +46,7 @@ __all__ = [
     "leg_rates",
     "make_legs",
     "make_muscles",
+    "make_pistons",
     "make_tissue",
     "pulse_trains",
     "pulses_at",

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from hydrostat.actuation.base import AbstractActuator
+from hydrostat.actuation.fatigue import Fatigue
 from hydrostat.actuation.legs import generalised_forces
 from hydrostat.mechanics.model import relaxed
 from hydrostat.mechanics.robot import Inputs, PerArm, Robot, joined
@@ -23,29 +24,47 @@ class MuscleDrive(AbstractActuator):
     """Time constant of the lag between command and activation [s]."""
     gains: PerArm
     """The gain of every muscle (n, m): 1 for an undamaged arm."""
+    fatigue: Fatigue | None = None
+    """How fast they tire; None for muscles that do not."""
 
     @staticmethod
-    def of(robot: Robot, gains: PerArm | None = None) -> "MuscleDrive":
-        """The muscles of a robot; gains are 1 when not given."""
+    def of(robot: Robot, gains: PerArm | None = None, fatigue: Fatigue | None = None) -> "MuscleDrive":
+        """The muscles of a robot; gains are 1 when not given, and nothing tires."""
         times = [arm.activation_time for arm in robot.each if arm.activation_time is not None]
         perfect = joined(robot, [1.0 + relaxed(arm) for arm in robot.each])
-        return MuscleDrive(times[0] if times else jnp.zeros(()), perfect if gains is None else gains)
+        return MuscleDrive(times[0] if times else jnp.zeros(()), perfect if gains is None else gains, fatigue)
 
     def init(self, robot: Robot) -> PerArm:
         """The activation of relaxed muscles: zero everywhere."""
         del robot
         return jax.tree.map(jnp.zeros_like, self.gains)
 
-    def advance(self, state: PerArm, command: PerArm | None, dt) -> PerArm:
-        """The activation after dt [s], which approaches the command times the gain."""
+    def rested(self) -> PerArm | None:
+        """The fatigued share of muscles at the start: zero everywhere; None for muscles that do not tire."""
+        return None if self.fatigue is None else jax.tree.map(jnp.zeros_like, self.gains)
+
+    def advance(self, state: PerArm, command: PerArm | None, dt, most: PerArm | float = 1.0) -> PerArm:
+        """The activation after dt [s], which approaches the command times the gain.
+
+        **Arguments:** `most`: the share of the units of every muscle that is not fatigued.
+        """
         kept = jnp.where(self.lag > 0.0, jnp.exp(-dt / jnp.maximum(self.lag, 1e-9)), 0.0)
 
-        def approach(now, gain, setpoint):
-            aim = jnp.clip(gain * setpoint, 0.0, 1.0)
+        def approach(now, gain, setpoint, most):
+            aim = jnp.clip(gain * setpoint, 0.0, most)
             return aim + (now - aim) * kept
 
         setpoint = jax.tree.map(jnp.zeros_like, state) if command is None else command
-        return jax.tree.map(approach, state, self.gains, setpoint)
+        most = jax.tree.map(lambda y: most, state) if isinstance(most, float) else most
+        return jax.tree.map(approach, state, self.gains, setpoint, most)
+
+    def tire(self, state: PerArm, fatigued: PerArm | None, command: PerArm | None, dt) -> tuple[PerArm, PerArm | None]:
+        """The activation and the fatigued share after dt [s]; units tire before and after they are recruited."""
+        if self.fatigue is None:
+            return self.advance(state, command, dt), fatigued
+        active, fatigued = self.fatigue.tired(state, fatigued, 0.5 * dt)
+        active = self.advance(active, command, dt, jax.tree.map(lambda m: 1.0 - m, fatigued))
+        return self.fatigue.tired(active, fatigued, 0.5 * dt)
 
     def apply(self, inputs: Inputs, command: PerArm | None, before: PerArm, after: PerArm, share) -> Inputs:
         """The inputs with the activation at that moment of the step."""

@@ -9,21 +9,19 @@ that did not fall with the length, a shortening arm would collapse. Radial muscl
 pi r h / 4 each: a s V / r for the four of a segment of volume V.
 """
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from hydrostat.actuation.section_muscles import AbstractSectionMuscles
 from hydrostat.bodies import Arm
 from hydrostat.errors import InputError
 from hydrostat.geometry import frustum_volume
 from hydrostat.lie import small
-from hydrostat.mechanics.nodes import AbstractMuscles, AbstractTissue
-from hydrostat.segments import SWELL, StrutSegment
+from hydrostat.mechanics.nodes import AbstractTissue
+from hydrostat.segments import SWELL
 
 LONGITUDINAL_AZIMUTHS = (0.0, 90.0, 180.0, 270.0)  # deg
-MUSCLES = ("long_0", "long_90", "long_180", "long_270", "radial")
-"""The columns of an activation, before oblique muscles."""
 _LIMIT_FACTOR = 50.0  # by which a segment stiffens beyond its bend limit, assumed
 _OBLIQUE_OFFSET = 0.9  # distance from the axis over the radius, assumed
 _OBLIQUE_SHARE = 0.1  # of the section's area, assumed
@@ -66,8 +64,7 @@ class NeoHookean(AbstractTissue):
         rigidity = self.modulus * self.moment * length
         bent = 0.5 * rigidity * small.dot(bend, bend) * area * (1.0 + 2.0 * area * stretch**-2) / 3.0
         twisted = rigidity / 3.0 * twist**2 * area
-        over = jnp.maximum(length * small.norm(bend) - self.bend_limit, 0.0) / length
-        stored = axial + bent + twisted + 0.5 * self.limit_factor * rigidity * over**2
+        stored = axial + bent + twisted + limit_energy(self.limit_factor, rigidity, self.bend_limit, length, bend)
         if self.bulk is None:
             return stored
         ratio = stretch * area
@@ -82,12 +79,9 @@ class NeoHookean(AbstractTissue):
         """The diagonal of the energy's second derivative, which dominates it; for the bend limit, the whole of it."""
         stretch, area, length = arm.segments.stretch(q), arm.segments.area_ratio(q), arm.segments.length
         rigidity = self.modulus * self.moment * length
-        curvature = _bend_and_twist(arm, q)[0]
-        size = jnp.maximum(small.norm(curvature), 1e-300)
-        # Beyond its limit a segment is as stiff in its plane as can be, and across it only by the bend it has too much.
-        beyond = jnp.maximum(1.0 - self.bend_limit / (length * size), 0.0)
-        limit = self.limit_factor * rigidity
-        bend = rigidity * area * (1.0 + 2.0 * area * stretch**-2) / 3.0 + limit * beyond
+        modes, limit = arm.segments.modes, self.limit_factor * rigidity
+        around, in_plane = limit_stiffness(limit, self.bend_limit, length, bend_of(arm, q), modes)
+        bend = rigidity * area * (1.0 + 2.0 * area * stretch**-2) / 3.0 + around
         parts = {
             "bend_x": bend,
             "bend_y": bend,
@@ -98,12 +92,8 @@ class NeoHookean(AbstractTissue):
             ratio = stretch * area
             own = self.bulk * ratio + self.modulus / 6.0 * (1.0 / stretch + 1.0 / ratio)
             parts[SWELL] = 4.0 * self.volume * own
-        diagonal = jnp.stack([parts[mode] for mode in arm.segments.modes], -1)
-        units = {"bend_x": curvature[:, 0] / size, "bend_y": curvature[:, 1] / size}
-        plane = jnp.stack([units.get(mode, jnp.zeros_like(size)) for mode in arm.segments.modes], -1)
-        more = jnp.where(beyond > 0.0, limit * (1.0 - beyond), 0.0)
-        outer = plane[..., :, None] * plane[..., None, :]
-        return diagonal[..., None] * jnp.eye(len(arm.segments.modes)) + more[:, None, None] * outer
+        diagonal = jnp.stack([parts[mode] for mode in modes], -1)
+        return diagonal[..., None] * jnp.eye(len(modes)) + in_plane
 
 
 def _bend_and_twist(arm: Arm, q) -> tuple[Float[Array, "n 2"], Float[Array, " n"]]:
@@ -114,7 +104,34 @@ def _bend_and_twist(arm: Arm, q) -> tuple[Float[Array, "n 2"], Float[Array, " n"
     return jnp.stack([part.get("bend_x", zero), part.get("bend_y", zero)], -1), part.get("twist", zero)
 
 
-class HydrostatMuscles(AbstractMuscles):
+def bend_of(arm: Arm, q) -> Float[Array, "n 2"]:
+    """The curvatures about x and y over the rest length [1/m]."""
+    return _bend_and_twist(arm, q)[0]
+
+
+def limit_energy(factor, rigidity: Float[Array, " n"], limit, length, bend: Float[Array, "n 2"]) -> Float[Array, " n"]:
+    """The energy of segments bent beyond a limit [rad], which there stiffen by a factor times their rigidity [J]."""
+    over = jnp.maximum(length * small.norm(bend) - limit, 0.0) / length
+    return 0.5 * factor * rigidity * over**2
+
+
+def limit_stiffness(
+    stiffness: Float[Array, " n"], limit, length, bend: Float[Array, "n 2"], modes: tuple[str, ...]
+) -> tuple[Float[Array, " n"], Float[Array, "n k k"]]:
+    """The second derivative of `limit_energy`: the same for all directions of bending, and more of it in the plane.
+
+    Beyond its limit a segment is as stiff in its plane as can be, and across it only by the bend it has too much.
+    """
+    size = jnp.maximum(small.norm(bend), 1e-300)
+    beyond = jnp.maximum(1.0 - limit / (length * size), 0.0)
+    units = {"bend_x": bend[:, 0] / size, "bend_y": bend[:, 1] / size}
+    plane = jnp.stack([units.get(mode, jnp.zeros_like(size)) for mode in modes], -1)
+    more = jnp.where(beyond > 0.0, stiffness * (1.0 - beyond), 0.0)
+    outer = plane[..., :, None] * plane[..., None, :]
+    return stiffness * beyond, more[:, None, None] * outer
+
+
+class HydrostatMuscles(AbstractSectionMuscles):
     """The muscles of a hydrostat arm: per segment four longitudinal, the radial ones as one, maybe two oblique."""
 
     radius: Float[Array, " n"]
@@ -139,47 +156,6 @@ class HydrostatMuscles(AbstractMuscles):
     """Lengths per second at which a shortening muscle has no force left; None for muscles whose force does not
     depend on their rate."""
 
-    @property
-    def columns(self) -> int:
-        """The number of muscles of a segment: longitudinal, the radial ones as one, oblique."""
-        return self.fibre_rest.shape[-1] + 1
-
-    def lengths(self, arm: Arm, q) -> Float[Array, "n m"]:
-        """The fibres' lengths, the four longitudinal ones first; then the radius; then oblique ones."""
-        return self.pulls(arm, q)[0]
-
-    def pulls(self, arm: Arm, q) -> tuple[Float[Array, "n m"], Float[Array, "n m k"]]:
-        """The lengths, and their derivatives by the coordinates of their own segment."""
-
-        def swollen(q):
-            return self.radius * jnp.sqrt(arm.segments.area_ratio(q))
-
-        ones = [jnp.broadcast_to(one, q.shape) for one in np.eye(q.shape[-1])]
-        radius, thicker = swollen(q), jnp.stack([jax.jvp(swollen, (q,), (one,))[1] for one in ones], -1)
-        fibres = jax.vmap(lambda segment, *arguments: segment.fibres(*arguments))(
-            arm.segments, q, radius, self.lower, self.upper
-        )
-        gradient = fibres.by_coordinates + fibres.by_radius[..., None] * thicker[:, None]
-        return _in_order(fibres.length, radius), _in_order(gradient, thicker)
-
-    def turning(self, arm: Arm, q, tension: Float[Array, "n m"], lengths, J) -> Float[Array, "n k k"]:
-        """The change of the forces of constant tensions as the muscles turn; for struts without twist by a closed form.
-
-        d2l = (d2(l^2 / 2) - dl dl) / l of a fibre; the radius at constant volume goes with stretch^(-1/2).
-        """
-        segments = arm.segments
-        if not isinstance(segments, StrutSegment) or segments.twists or tension.shape[1] > len(MUSCLES):
-            return super().turning(arm, q, tension, lengths, J)
-        slack = tension[:, :4] / lengths[:, :4]
-        fibres = jax.vmap(lambda segment, *arguments: segment.fibres_turning(*arguments))(
-            segments, q, lengths[:, 4], self.lower, self.upper, slack
-        )
-        slope = J[:, :4]
-        turned = fibres - small.matmul(jnp.swapaxes(slope, -1, -2), slack[..., None] * slope)
-        along = np.array([float(mode == "stretch") for mode in segments.modes])
-        thinner = 0.75 * tension[:, 4] * lengths[:, 4] / segments.stretch(q) ** 2
-        return turned + (thinner[:, None] * jnp.where(segments.free, along, 0.0))[..., None] * np.diag(along)
-
     def tensions(self, lengths, rates, activation) -> Float[Array, "n m"]:
         """The tension of every muscle [N]; for the radial ones the sum of all four."""
         fibre, radial, oblique = lengths[:, :4], lengths[:, 4:5], lengths[:, 5:]
@@ -191,15 +167,6 @@ class HydrostatMuscles(AbstractMuscles):
             pull = pull * _by_rate(speed / self.fastest)
             squeeze = squeeze * _by_rate(rates[:, 4:5] / self.radius[:, None] / self.fastest)
         return activation * jnp.concatenate([pull[:, :4], squeeze, pull[:, 4:]], -1)
-
-
-def _in_order(fibres: Float[Array, "n f *shape"], radial: Float[Array, "n *shape"]) -> Float[Array, "n m *shape"]:
-    """A quantity of every muscle in the order of activations: four longitudinal ones, the radial one, oblique ones.
-
-    An oblique muscle is the mean of two fibres on opposite sides, so that it does not bend the arm.
-    """
-    oblique = [0.5 * (fibres[:, i] + fibres[:, i + 1]) for i in range(4, fibres.shape[1], 2)]
-    return jnp.stack([*(fibres[:, i] for i in range(4)), radial, *oblique], 1)
 
 
 def _by_rate(speed):

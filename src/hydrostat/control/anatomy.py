@@ -7,7 +7,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from hydrostat.actuation.muscles import HydrostatMuscles
+from hydrostat.actuation.section_muscles import AbstractSectionMuscles
 from hydrostat.errors import InputError, shown
 from hydrostat.mechanics.model import ArmModel
 from hydrostat.mechanics.robot import Robot
@@ -35,7 +35,7 @@ class Anatomy(eqx.Module):
     def of(robot: Any) -> "Anatomy":
         """The anatomy of a robot's arm, of an arm model or of an arm's muscles."""
         muscles = robot.muscles if isinstance(robot, Robot | ArmModel) else robot
-        if not isinstance(muscles, HydrostatMuscles):
+        if not isinstance(muscles, AbstractSectionMuscles):
             name = robot.name if isinstance(robot, Robot) else "this arm"
             raise InputError(f"commands and gaits are for arms with muscles; {name} has none")
         width = muscles.rest / jnp.sum(muscles.rest)

@@ -21,7 +21,9 @@ def rebuilt(system: System, robot: Robot, surroundings: tuple, gains: Any) -> Sy
     **Arguments:** `gains`: of the muscles of that robot.
     """
     muscular = any(np.size(leaf) for leaf in jax.tree.leaves(gains))
-    return System(robot, surroundings, gravity=system.gravity, muscle_gains=gains if muscular else None)
+    tiring = system.muscles.fatigue
+    own = gains if muscular else None
+    return System(robot, surroundings, gravity=system.gravity, muscle_gains=own, fatigue=tiring)
 
 
 def with_hand(system: System) -> System:
@@ -57,6 +59,7 @@ def lose_arm(system: System, state: State, arm: int) -> tuple[System, State]:
         q=np.asarray(state.q)[kept],
         v=np.asarray(state.v)[kept],
         activation=np.asarray(state.activation)[kept],
+        fatigue=None if state.fatigue is None else np.asarray(state.fatigue)[kept],
         surroundings=tuple(_state_without(own, rest, nodes, system.environment.count) for own, rest in each),
     )
     return new, left

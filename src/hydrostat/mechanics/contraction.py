@@ -69,10 +69,10 @@ def muscle_operator(model: ArmModel, q, v, c_v, c_q, activation: Float[Array, "n
 
     grown = summed(c_q * jnp.maximum(by_length, 0.0) + c_v * jnp.maximum(by_rate, 0.0))
     # Radial muscles pull the more, the thinner the arm: what that takes counts against what they gain by turning.
-    return grown + c_q * _positive_part(turned + summed(jnp.minimum(by_length, 0.0)))
+    return grown + c_q * positive_part(turned + summed(jnp.minimum(by_length, 0.0)))
 
 
-def _positive_part(K: Float[Array, "n k k"]) -> Float[Array, "n k k"]:
+def positive_part(K: Float[Array, "n k k"]) -> Float[Array, "n k k"]:
     """An approximation of the positive semidefinite part of symmetric matrices, exact for diagonally dominant ones."""
     k = K.shape[-1]
     root = jnp.sqrt(jnp.maximum(jnp.diagonal(K, axis1=-2, axis2=-1), 0.0))

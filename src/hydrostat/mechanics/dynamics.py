@@ -49,6 +49,7 @@ from hydrostat.mechanics.points import (
 )
 from hydrostat.mechanics.radial_inertia import radial_inertia_forces
 from hydrostat.mechanics.robot import Inputs, Robot, each_arm, total
+from hydrostat.mechanics.telescopes import gauss_inertia, telescope_inertia
 from hydrostat.mechanics.wires import wire_forces
 
 __all__ = ["Coordinates", "Factors", "accelerations", "factor", "motions_of", "residual", "solve"]
@@ -98,34 +99,8 @@ def residual(model: Robot, x: Coordinates, v: Coordinates, a: Coordinates, input
 
 def _local_wrenches(arm: ArmModel, motion: Motion, a, force, follower, outer: OuterForces, inputs: Inputs, gravity):
     """The inertial wrenches of each segment less its loads: on its base, on its own coordinates, and at its tip."""
-
-    def moving(points: Points, V_base, A_base, a, V=None):
-        V = carried_twist(points.T, V_base) + points.Jv if V is None else V
-        return V, carried_twist(points.T, A_base) + small.matvec(points.J, a) + points.c + bracket(V, points.Jv)
-
-    def needed(inertia, V, A):
-        return inertia * A + gyroscopic(V, inertia * V)
-
-    # Gauss points, with the water that they carry along, and that which they displace.
-    known = motion.V_flow if arm.flow_at_masses and outer.flow is not None else None
-    V, A = moving(motion.inner, motion.V[:, None], motion.A[:, None], a[:, None], known)
-    f = needed(arm.inertia, V, A)
-    water, density = entrained(inputs), displaced(inputs)
-    if water is not None or density is not None:
-        own = arm.flow_at_masses
-        R = motion.T_flow.rotation if own else small.matmul(motion.T_world.rotation[:, None], motion.inner.T.rotation)
-        if water is not None:
-            f = f + added_wrench(added_inertia(arm, water), R, V, A, water, gravity)
-        if density is not None:
-            f = f - buoyant_wrench(displaced_mass(arm, density), R, gravity)
-    parts = [(motion.inner, f)]
-
-    # What is distributed along the arm, at the flow nodes: at the same points where these are the Gauss points.
-    if outer.flow is not None:
-        drag = -_at_nodes(motion.T_flow.rotation, outer.flow)
-        parts = [(motion.inner, f + drag)] if arm.flow_at_masses else [*parts, (motion.flow, drag)]
     at_base, on_q = jnp.zeros_like(motion.V), jnp.zeros_like(a)
-    for points, wrench in parts:
+    for points, wrench in _along_segments(arm, motion, a, outer, inputs, gravity):
         at_base = at_base + jnp.sum(gathered_wrench(points.T, wrench), 1)
         on_q = on_q + jnp.sum(projected(points.J, wrench), 1)
 
@@ -145,7 +120,7 @@ def _local_wrenches(arm: ArmModel, motion: Motion, a, force, follower, outer: Ou
             continue
         i = places.segment
         if places is arm.lumps:
-            f = needed(arm.lump_inertia, *moving(points, motion.V[i], motion.A[i], a[i]))
+            f = _inertial(arm.lump_inertia, *_moving(points, motion.V[i], motion.A[i], a[i]))
         else:
             R = small.matmul(motion.T_world.rotation[i], points.T.rotation)
             f = -(wrench_in_axes(R, force[:, :3], force[:, 3:]) + follower)
@@ -153,6 +128,46 @@ def _local_wrenches(arm: ArmModel, motion: Motion, a, force, follower, outer: Ou
         at_base = at_base + collected(member, gathered_wrench(points.T, f))
         on_q = on_q + collected(member, projected(points.J, f))
     return at_base, on_q, at_tip
+
+
+def _along_segments(arm: ArmModel, motion: Motion, a, outer: OuterForces, inputs: Inputs, gravity) -> list:
+    """The points of each segment that have inertia, or at which distributed forces act, with the wrenches on them."""
+    # Gauss points, with the water that they carry along, and that which they displace.
+    known = motion.V_flow if arm.flow_at_masses and outer.flow is not None else None
+    V, A = _moving(motion.inner, motion.V[:, None], motion.A[:, None], a[:, None], known)
+    f = _inertial(gauss_inertia(arm), V, A)
+    water, density = entrained(inputs), displaced(inputs)
+    if water is not None or density is not None:
+        own = arm.flow_at_masses
+        R = motion.T_flow.rotation if own else small.matmul(motion.T_world.rotation[:, None], motion.inner.T.rotation)
+        if water is not None:
+            f = f + added_wrench(added_inertia(arm, water), R, V, A, water, gravity)
+        if density is not None:
+            f = f - buoyant_wrench(displaced_mass(arm, density), R, gravity)
+    parts = [(motion.inner, f)]
+
+    # What is distributed along the arm, at the flow nodes: at the same points where these are the Gauss points.
+    if outer.flow is not None:
+        drag = -_at_nodes(motion.T_flow.rotation, outer.flow)
+        parts = [(motion.inner, f + drag)] if arm.flow_at_masses else [*parts, (motion.flow, drag)]
+    if motion.telescopes is not None:
+        moved = _moving(motion.telescopes, motion.V[:, None], motion.A[:, None], a[:, None])
+        parts.append((motion.telescopes, _inertial(telescope_inertia(arm), *moved)))
+    return parts
+
+
+def _moving(points: Points, V_base, A_base, a, V=None):
+    """The twists and accelerations of points, by those of their segment's base.
+
+    **Arguments:** `V`: the twists, where they are known.
+    """
+    V = carried_twist(points.T, V_base) + points.Jv if V is None else V
+    return V, carried_twist(points.T, A_base) + small.matvec(points.J, a) + points.c + bracket(V, points.Jv)
+
+
+def _inertial(inertia, V, A):
+    """The wrenches that accelerate bodies of a diagonal spatial inertia."""
+    return inertia * A + gyroscopic(V, inertia * V)
 
 
 def _at_nodes(R: Float[Array, "n d 3 3"], forces: NodeForces) -> Float[Array, "n d 6"]:

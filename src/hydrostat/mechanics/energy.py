@@ -26,6 +26,7 @@ from hydrostat.mechanics.outer_forces import forces_per_arm
 from hydrostat.mechanics.points import carried_twist
 from hydrostat.mechanics.radial_inertia import radial_kinetic_energy
 from hydrostat.mechanics.robot import Inputs, PerArm, Robot, each_arm, gathered, total
+from hydrostat.mechanics.telescopes import gauss_inertia, telescope_inertia
 from hydrostat.mechanics.wires import wire_forces
 
 
@@ -93,12 +94,13 @@ def _masses_by_arm(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs)
         T_world = jax.tree.map(lambda y: y[:, None], motion.T_world)
         added = None if water is None else added_inertia(arm, water)
         lifting = None if density is None else displaced_mass(arm, density)
-        own = of(motion.inner, T_world, motion.V[:, None], arm.inertia, added, lifting)
-        if not arm.lump_inertia.shape[0]:
-            return (own,)
-        i = arm.lumps.segment
-        lumps = of(motion.lumps, motion.T_world[i], motion.V[i], arm.lump_inertia)
-        return (jax.tree.map(lambda *y: jnp.concatenate(y), own, lumps),)
+        own = [of(motion.inner, T_world, motion.V[:, None], gauss_inertia(arm), added, lifting)]
+        if motion.telescopes is not None:
+            own.append(of(motion.telescopes, T_world, motion.V[:, None], telescope_inertia(arm)))
+        if arm.lump_inertia.shape[0]:
+            i = arm.lumps.segment
+            own.append(of(motion.lumps, motion.T_world[i], motion.V[i], arm.lump_inertia))
+        return (own[0] if len(own) == 1 else jax.tree.map(lambda *y: jnp.concatenate(y), *own),)
 
     parts = []
     if model.base_inertia is not None:

@@ -12,7 +12,7 @@ from hydrostat.bodies import Arm
 from hydrostat.bodies.rod import damping, gauss_points, node_inertias, stiffness
 from hydrostat.compiling import quick_jit
 from hydrostat.errors import InputError
-from hydrostat.mechanics.nodes import AbstractMuscles, AbstractTissue, AbstractWires
+from hydrostat.mechanics.nodes import AbstractMuscles, AbstractTelescopes, AbstractTissue, AbstractWires
 from hydrostat.segments import SWELL
 
 GRAVITY = (0.0, 0.0, -9.81)
@@ -70,8 +70,10 @@ class ArmModel(eqx.Module):
     """Whether the section follows the stretch: radius = rest radius / sqrt(stretch), times 1 + swell where that is a
     coordinate."""
     radial_inertia: Float[Array, " n"] | None = None
-    """Moment of inertia about the axis, the inertia of radial motion [kg m^2]; None where the radius is no
-    coordinate."""
+    """Moment of inertia about the axis, the inertia of radial motion [kg m^2]; None where radial motion has none."""
+    telescopes: AbstractTelescopes | None = None
+    """Where the masses are, of an arm whose muscles are pistons in cylinders: its Gauss points then stand for the
+    volume alone, for its buoyancy and the water that it carries along. None for a rod."""
     gauss_at: tuple[int, ...] = eqx.field(static=True, default=())
     """Which points of the grid carry the masses."""
     skin_at: tuple[int, ...] = eqx.field(static=True, default=())

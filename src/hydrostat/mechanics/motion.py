@@ -14,6 +14,7 @@ from hydrostat.mechanics.model import ArmModel
 from hydrostat.mechanics.nodes import NodeFamily, Nodes
 from hydrostat.mechanics.points import Points, bracket, carried_twist, points_at, points_of
 from hydrostat.mechanics.robot import Inputs, PerArm, Robot, each_arm, gathered, joined, with_arms
+from hydrostat.mechanics.telescopes import telescope_points
 
 # Scans over segments are unrolled for very short arms: fewer turns of the loop, more to fuse.
 _UNROLL_ALL_UP_TO = 2
@@ -72,6 +73,8 @@ class Motion(NamedTuple):
     """World poses of the flow nodes (n, f)."""
     V_flow: Float[Array, "n f 6"]
     """Body twists of the flow nodes."""
+    telescopes: Points | None
+    """The masses of muscles that are pistons, and of the platforms between them (n, p); None for a rod."""
 
 
 def like_coordinates(robot: Robot) -> Coordinates:
@@ -116,7 +119,8 @@ def arm_motion(model: ArmModel, q, v, a, base: BaseMotion) -> Motion:
     T_base, V_base = jax.tree.map(lambda y: y[:, None], bases[:2])
     T_flow, V_flow = T_base @ flow.T, carried_twist(flow.T, V_base) + flow.Jv
     T_world, V, A = bases
-    return Motion(inner, skin, tips, flow, lumps, loads, T_world, V, A, T_skin, V_skin, T_flow, V_flow)
+    own = None if model.telescopes is None else telescope_points(model, q, v, tips)
+    return Motion(inner, skin, tips, flow, lumps, loads, T_world, V, A, T_skin, V_skin, T_flow, V_flow, own)
 
 
 def _advance(base, segment):
@@ -145,6 +149,7 @@ def _massless(arm: ArmModel) -> ArmModel:
         arm,
         grid=arm.grid[np.array(kept)],
         inertia=arm.inertia[:, :0],
+        telescopes=None,
         lumps=nowhere,
         lump_inertia=arm.lump_inertia[:0],
         loads=nowhere,

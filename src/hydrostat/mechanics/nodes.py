@@ -214,4 +214,17 @@ class AbstractMuscles(eqx.Module):
     def tensions(
         self, lengths: Float[Array, "n m"], rates: Float[Array, "n m"], activation: Float[Array, "n m"]
     ) -> Float[Array, "n m"]:
-        """The tension of every element, never negative [N]."""
+        """The tension of every element [N]; negative where one resists being shortened."""
+
+
+class AbstractTelescopes(eqx.Module):
+    """The masses of segments whose muscles are pistons in cylinders, in place of those along the arm."""
+
+    point_mass: eqx.AbstractVar[Float[Array, "n p"]]
+    """Masses of points that move with the muscles [kg]."""
+    platform: eqx.AbstractVar[Float[Array, "n 6"]]
+    """Diagonal spatial inertias of the platforms at the segments' ends."""
+
+    @abc.abstractmethod
+    def positions(self, arm, q: Float[Array, "n k"]) -> Float[Array, "n p 3"]:
+        """The positions of the points in the frame of their segment's base, by its own coordinates [m]."""

@@ -22,6 +22,7 @@ from hydrostat.mechanics.outer_forces import OuterForces, forces_on_body, forces
 from hydrostat.mechanics.points import Points, collected, gathered_wrench, matrix_in_axes, membership
 from hydrostat.mechanics.radial_inertia import radial_mass_matrix
 from hydrostat.mechanics.robot import Inputs, Robot, each_arm, total
+from hydrostat.mechanics.telescopes import gauss_inertia, telescope_inertia
 from hydrostat.mechanics.wires import wire_couplings
 
 _TURNS = np.diag([1.0, 1.0, 0.0, 0.0, 0.0, 0.0])
@@ -69,11 +70,13 @@ def factor(model: Robot, x: Coordinates, v: Coordinates, c_v, c_q, inputs: Input
 def _factor_arm(arm: ArmModel, motion: Motion, local, outer: OuterForces, water: Entrained | None, c_v, c_q):
     """The factors of one arm, and the articulated inertia at its base."""
     # Masses at the Gauss points, with what the flow adds there or at nodes of its own, and lumped masses.
-    inertia = arm.inertia if water is None else arm.inertia + added_inertia(arm, water)
+    inertia = gauss_inertia(arm) if water is None else gauss_inertia(arm) + added_inertia(arm, water)
     resisting = None if outer.flow is None else _resistance(motion, outer.flow, c_v, c_q)
     parts = [_mass_blocks(motion.inner, inertia, resisting if arm.flow_at_masses else None)]
     if resisting is not None and not arm.flow_at_masses:
         parts.append(_mass_blocks(motion.flow, jnp.zeros((*resisting.shape[:2], 6)), resisting))
+    if motion.telescopes is not None:
+        parts.append(_mass_blocks(motion.telescopes, telescope_inertia(arm)))
     blocks = [jnp.sum(y, 1) for y in parts[0]]
     for more in parts[1:]:
         blocks = [one + jnp.sum(other, 1) for one, other in zip(blocks, more, strict=True)]

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
-from hydrostat.actuation.muscles import MUSCLES, OBLIQUE
+from hydrostat.actuation.muscles import OBLIQUE
+from hydrostat.actuation.section_muscles import MUSCLES
 from hydrostat.errors import InputError, listed, shown
 from hydrostat.mechanics.model import relaxed, slack
 from hydrostat.results import analysis, rows
@@ -57,6 +58,10 @@ def _has_body(system: System) -> bool:
 
 def _has_muscles(system: System) -> bool:
     return any(arm.muscles is not None for arm in system.robot.each)
+
+
+def _tires(system: System) -> bool:
+    return system.muscles.fatigue is not None
 
 
 def _has_tendons(system: System) -> bool:
@@ -116,6 +121,11 @@ def _activation(system, row):
     return row.state.activation
 
 
+def _fatigue(system, row):
+    del system
+    return row.state.fatigue
+
+
 def _objects(system, row):
     return rows.objects(system, row).position
 
@@ -140,6 +150,7 @@ QUANTITIES = {
         Quantity("stretch", _OF_ARM, "1", "length of each segment over that at rest", rows.stretch, _always),
         Quantity("bend", _OF_ARM, "rad", "bend of each segment", rows.bend, _always),
         Quantity("activation", (*_OF_ARM, "muscle"), "1", "of every muscle", _activation, _has_muscles),
+        Quantity("fatigue", (*_OF_ARM, "muscle"), "1", "fatigued share of every muscle", _fatigue, _tires),
         Quantity("muscle_power", (), "W", "of all muscles", analysis.muscle_power, _has_muscles),
         Quantity("tension", ("arm", "tendon"), "N", "of every tendon", rows.tension, _has_tendons),
         Quantity("pressure", _OF_ARM, "Pa", "that keeps the volume of each segment", analysis.pressure, _has_pressure),

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hydrostat.actuation.muscles import MUSCLES, OBLIQUE
+from hydrostat.actuation.muscles import OBLIQUE
+from hydrostat.actuation.section_muscles import MUSCLES
 from hydrostat.results import figures
 from hydrostat.results.drawing import ABOVE, FRONT, SIDE, Scene, draw_view
 from hydrostat.results.scene import per_arm

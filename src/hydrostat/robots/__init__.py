@@ -28,6 +28,7 @@ from hydrostat.robots.variants import (
     stronger,
     tendon_count,
     wire_variants,
+    with_paper_muscles,
 )
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ __all__ = [
     "tendon_count",
     "tentacle",
     "wire_variants",
+    "with_paper_muscles",
 ]
 
 _LATER = {"Sag": "elastica", "hand": "grippers", "sag": "elastica", "squid_fins": "drives", "squid_jet": "drives"}

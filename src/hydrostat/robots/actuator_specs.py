@@ -7,6 +7,8 @@ from hydrostat.errors import InputError
 
 WIRE_KINDS = ("hard", "soft")
 SEGMENT_KINDS = ("strut", "strain")
+MUSCLE_LAWS = ("tissue", "paper")
+MOST_PISTON_SHARE = 0.07  # five pistons, five cylinders and four radial pistons weigh less than their segment
 MOST_SEGMENTS = 1000
 
 # Outside these bounds a number is a slip of the pen, and formulas would overflow.
@@ -72,6 +74,11 @@ class MusclesSpec:
     """Time constant of the first-order lag between command and activation [s]."""
     bend_limit_deg: float = 57.3
     """Bend from which on a segment stiffens [deg]."""
+    law: str = "tissue"
+    """`tissue`: muscles in rubber-like tissue; `paper`: those of Kang et al. (2012), pistons with springs and dampers,
+    and no other elasticity. They need struts, and neither `stiffness`, `fastest` nor oblique ones."""
+    piston_share: float = 0.05
+    """Mass of a piston over that of its segment, and as much of a cylinder and of a radial piston, for law `paper`."""
 
     def __post_init__(self):
         checked = {
@@ -82,10 +89,22 @@ class MusclesSpec:
             "fastest": errors.number("fastest", self.fastest, least=0.0, most=1e6),
             "activation_time": errors.number("activation_time", self.activation_time, least=0.0, most=10.0),
             "bend_limit_deg": errors.number("bend_limit_deg", self.bend_limit_deg, above=0.0, most=170.0),
+            "piston_share": errors.number("piston_share", self.piston_share, least=0.0, most=MOST_PISTON_SHARE),
         }
         errors.choice("segments", self.segments, SEGMENT_KINDS)
+        errors.choice("law", self.law, MUSCLE_LAWS)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+        if self.law == "paper":
+            self._check_pistons()
+
+    def _check_pistons(self):
+        """Refuse what the paper's muscles do not have."""
+        if self.segments != "strut":
+            raise InputError(f"muscles of law `paper` need `segments` strut, between plates; got {self.segments}")
+        for name in ("stiffness", "fastest", "oblique_deg"):
+            if getattr(self, name):
+                raise InputError(f"muscles of law `paper` need `{name}` 0, they have none; got {getattr(self, name):g}")
 
 
 @dataclass(frozen=True)

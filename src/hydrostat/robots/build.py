@@ -1,6 +1,7 @@
 """Construction of a robot from its specification: the arrays that the mechanics works on."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import equinox as eqx
 import jax
@@ -15,10 +16,12 @@ from hydrostat.actuation import (
     Tendons,
     make_legs,
     make_muscles,
+    make_pistons,
     make_tissue,
     rest_poses,
 )
 from hydrostat.bodies import Arm, Hull, Material, Section
+from hydrostat.bodies.rod import damping
 from hydrostat.constants import BALL_DRAG
 from hydrostat.errors import InputError, choice
 from hydrostat.lie import SE3
@@ -27,7 +30,7 @@ from hydrostat.mechanics.robot import BodyShape, Robot, equal_arms, single_arm
 from hydrostat.robots.hull_spec import HullSpec
 from hydrostat.robots.limbed import AnySpec, LimbedSpec
 from hydrostat.robots.spec import MODES, BaseSpec, LegsSpec, MusclesSpec, RobotSpec
-from hydrostat.segments import AbstractSegment, StewartSegment, StrainSegment, StrutSegment, SwellingSegment
+from hydrostat.segments import SWELL, AbstractSegment, StewartSegment, StrainSegment, StrutSegment, SwellingSegment
 from hydrostat.segments.stewart import named_faults
 
 WIRE_STIFFNESS = 2.0e5
@@ -123,14 +126,29 @@ def build_arm(
         limits = (spec.legs.length_range, spec.legs.max_stroke, spec.legs.max_rate, spec.legs.max_force)
         plates = jnp.asarray(_plates(spec, spec.legs))
         return make_arm_model(arm, plates=plates, legs=make_legs(segments, *limits), **options)
-    if spec.muscles is not None:
-        muscles, tissue = _hydrostat(spec, spec.muscles, arm, bulk_modulus)
-        options = {"tissue": tissue, "muscles": muscles, "constant_volume": True, **options}
-        options["activation_time"] = spec.muscles.activation_time
-    friction = jnp.array([segment.friction for segment in spec.segments])
     # At one point the water would not resist a segment that turns about its middle, and an arm that elongates would
     # buckle in a zigzag. At two the drag of a segment that turns about its end is exact.
-    return make_arm_model(arm, friction=friction, points=points or (2 if spec.muscles else 3), **options)
+    options["points"] = points or (2 if spec.muscles else 3)
+    options["friction"] = jnp.array([segment.friction for segment in spec.segments])
+    if spec.muscles is None:
+        return make_arm_model(arm, **options)
+    options = {"constant_volume": True, "activation_time": spec.muscles.activation_time, **options}
+    if spec.muscles.law == "paper":
+        return _with_pistons(spec.muscles, arm, bulk_modulus, options)
+    muscles, tissue = _hydrostat(spec, spec.muscles, arm, bulk_modulus)
+    return make_arm_model(arm, **{"tissue": tissue, "muscles": muscles, **options})
+
+
+def _with_pistons(muscles: MusclesSpec, arm: Arm, bulk_modulus: float | None, options: dict) -> ArmModel:
+    """An arm whose elasticity, damping and masses are those of the paper's muscles; swell is damped as tissue's is."""
+    limit = jnp.asarray(np.deg2rad(muscles.bend_limit_deg))
+    own = make_pistons(arm, muscles.stress, muscles.offset, muscles.piston_share, limit, bulk_modulus)
+    model = make_arm_model(arm, **{"tissue": own.springs, "muscles": own.muscles, **options})
+    modes, rod = np.array(arm.segments.modes), damping(arm, options["points"])
+    friction = model.damping - rod
+    strut = own.strut_damping[:, None] * (modes == "stretch").astype(float)
+    damped = friction + strut + rod * (modes == SWELL).astype(float)
+    return replace(model, damping=damped, radial_inertia=own.radial_inertia, telescopes=own.telescopes)
 
 
 def _wires(spec: RobotSpec, arm: Arm, drive: str, wire_stiffness: float) -> Wires | None:

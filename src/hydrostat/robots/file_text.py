@@ -60,6 +60,8 @@ _COMMENTS: dict[str, dict[str, str]] = {
         "fastest": "1/s, lengths per second at which a shortening muscle has no force left; 0: never",
         "activation_time": "s, lag between command and activation",
         "bend_limit_deg": "bend of a segment from where it stiffens",
+        "law": "tissue: muscles in rubber-like tissue; paper: Kang's pistons, springs and dampers",
+        "piston_share": "mass of a piston over its segment's, as of a cylinder and a radial piston; law paper",
     },
     "legs": {
         "lower_azimuths_deg": "of the six legs' joints on every lower plate, from +x towards +y",

@@ -6,6 +6,7 @@ from jaxtyping import Array, Float
 
 from hydrostat.actuation import HydrostatMuscles, NeoHookean
 from hydrostat.bodies.rod import damping, node_inertias, stiffness
+from hydrostat.errors import InputError
 from hydrostat.mechanics.model import ArmModel
 from hydrostat.mechanics.robot import Robot, with_arms
 
@@ -29,6 +30,8 @@ def scaled(
     """
 
     def of_arm(model: ArmModel) -> ArmModel:
+        if model.telescopes is not None:
+            raise InputError(f"parameters can be scaled of muscles in tissue; those of {robot.name} have the law paper")
         arm = model.arm
         section, material = arm.section, arm.material
         changed = eqx.tree_at(

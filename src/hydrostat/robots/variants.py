@@ -83,6 +83,19 @@ def softer(spec: _Spec, percent: float) -> _Spec:
     return replace(spec, material=replace(spec.material, youngs_modulus=modulus))
 
 
+def with_paper_muscles(spec: RobotSpec) -> RobotSpec:
+    """A muscular arm with the muscles of Kang et al. (2012), and without what they do not have.
+
+    They sit at sqrt(5/8) of the radius, where four muscles and a strut that are as stiff bend as a solid section. An
+    arm that has them already stays as it is.
+    """
+    muscles = spec.muscles
+    if muscles is None or muscles.law == "paper":
+        return spec
+    pistons = replace(muscles, law="paper", stiffness=0.0, fastest=0.0, offset=0.625**0.5)
+    return replace(spec, muscles=pistons)
+
+
 def stronger(spec: LimbedSpec, factor: float) -> LimbedSpec:
     """A muscular robot with stiffness, viscosity and muscle stress of its arms multiplied by a factor.
 

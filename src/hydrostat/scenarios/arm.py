@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 import hydrostat as hs
+from hydrostat.actuation import Fatigue
 from hydrostat.control import KnownArm
 from hydrostat.control.commands import Anatomy
 from hydrostat.results import BALANCE, Digest, TrajectoryRecorder
-from hydrostat.robots import build_robot
+from hydrostat.robots import RobotSpec, build_robot, with_paper_muscles
 from hydrostat.scenarios.base import Run
 from hydrostat.simulation import Simulation
 from hydrostat.surroundings import ADDED_MASS, AbstractSurroundings
@@ -19,13 +20,38 @@ def arm_system(
 ) -> hs.System:
     """The arm of a scenario in the water that its settings describe, with other surroundings besides."""
     settings = run.settings
-    robot = build_robot(run.robot, bulk_modulus=settings.bulk_modulus if settings.volume == "pressure" else None)
-    return hs.System(robot, [_water(settings, current), *parts], muscle_gains=gains)
+    bulk = settings.bulk_modulus if settings.volume == "pressure" else None
+    around = [_water(settings, current), *parts]
+    return hs.System(build_robot(arm_spec(run), bulk_modulus=bulk), around, muscle_gains=gains, fatigue=fatigue(run))
+
+
+def arm_spec(run: Run) -> RobotSpec:
+    """The arm of a scenario with the muscles that its settings choose."""
+    return with_paper_muscles(run.robot) if run.settings.muscle_law == "paper" else run.robot
+
+
+def arm_name(run: Run) -> str:
+    """The name of the arm, with its muscles where they are not its own."""
+    return run.robot.name + (" with the paper's muscles" if run.settings.muscle_law == "paper" else "")
+
+
+def fatigue(run: Run) -> Fatigue | None:
+    """How fast muscles tire; None where the settings of a scenario do not ask for it."""
+    settings = run.settings
+    return Fatigue(settings.fatigue_rate, settings.recovery_rate) if getattr(settings, "fatigue", False) else None
+
+
+def fatigued_shares(last: hs.Trajectory) -> np.ndarray | None:
+    """The fatigued shares of all muscles at the end of a motion; None for muscles that do not tire."""
+    each = last.state.fatigue
+    if each is None:
+        return None
+    return np.concatenate([np.ravel(np.asarray(one)[-1]) for one in (each if isinstance(each, tuple) else (each,))])
 
 
 def known_arm(run: Run) -> KnownArm:
     """The arm as its controller knows it: in still water, with a volume that is kept exactly."""
-    return KnownArm.of(hs.System(build_robot(run.robot), [_water(run.settings)]))
+    return KnownArm.of(hs.System(build_robot(arm_spec(run)), [_water(run.settings)]))
 
 
 def _water(settings, current=(0.0, 0.0, 0.0)) -> hs.Water:

@@ -6,7 +6,7 @@ import hydrostat as hs
 from hydrostat.control.commands import Anatomy, Fetch, FetchTo, Grasp, Parallel, Retrieve, Stiffen
 from hydrostat.results import Digest
 from hydrostat.robots import build_robot
-from hydrostat.scenarios.arm import balance_metrics, known_arm, move, muscle_gains
+from hydrostat.scenarios.arm import arm_name, balance_metrics, known_arm, move, muscle_gains
 from hydrostat.scenarios.arm_loads import GATHERED, Loaded, drawn_places, load_arm, load_outcome
 from hydrostat.scenarios.base import Outcome, Run
 
@@ -39,7 +39,7 @@ def fetch(run: Run) -> Outcome:
         **balance_metrics([motion]),
     }
     what = "its tip" if loaded.ball is None else f"{settings.load_g:g} g"
-    title = f"arm-fetch: {run.robot.name} brings {what} to the mouth" + (", with feedback" if settings.feedback else "")
+    title = f"arm-fetch: {arm_name(run)} brings {what} to the mouth" + (", with feedback" if settings.feedback else "")
     return load_outcome(run, loaded, motion, metrics, title, ("distance from the mouth", 1e3 * distance, "[mm]"))
 
 
@@ -78,7 +78,7 @@ def _fetch_everywhere(run: Run) -> Outcome:
         "load_g": settings.load_g,
         **balance_metrics(motions),
     }
-    title = f"arm-fetch: {run.robot.name} fetches {settings.load_g:g} g from {fetched.sum()} of {len(places)} places"
+    title = f"arm-fetch: {arm_name(run)} fetches {settings.load_g:g} g from {fetched.sum()} of {len(places)} places"
     course = ("distance from the mouth", 1e3 * np.stack(distances, -1), "[mm]")
     return load_outcome(run, first, motions[0], metrics, title, course, places, fetched)
 

@@ -11,7 +11,7 @@ import hydrostat as hs
 from hydrostat.control.commands import Bend, Elongate, Shorten, Twist, part
 from hydrostat.results import Digest, drawing, figures, panels
 from hydrostat.results.measures import length_ratio, segment_angles
-from hydrostat.scenarios.arm import arm_system, balance_metrics, move
+from hydrostat.scenarios.arm import arm_name, arm_system, balance_metrics, fatigued_shares, move
 from hydrostat.scenarios.base import Outcome, Run
 
 _HOLD = 10.0  # s that a command outlasts the run, which ends while it is held
@@ -108,7 +108,10 @@ def _series(run: Run, name: str, command, view: _View, measured=lambda ends: {})
         "muscle_work_mj": [1e3 * float(np.trapezoid(one.values["muscle_power"], one.time)) for one in motions],
         **balance_metrics(motions),
     }
-    title = f"{name}: {run.robot.name}"
+    tired = [shares for end in ends if (shares := fatigued_shares(end)) is not None]
+    if tired:
+        metrics["fatigued_share_max"] = [float(np.max(shares)) for shares in tired]
+    title = f"{name}: {arm_name(run)}"
     return Outcome(
         metrics,
         figure=lambda path: _draw(path, dict(zip(amounts, motions, strict=True)), view, title),

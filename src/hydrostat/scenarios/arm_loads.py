@@ -1,7 +1,7 @@
-"""Set-up and figure that arm-fetch and arm-throw share: the octopus arm with a load, and what became of both."""
+"""Set-up that arm-fetch and arm-throw share: the octopus arm with a load, and what became of both."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import jax.numpy as jnp
 import numpy as np
@@ -9,9 +9,10 @@ import numpy as np
 import hydrostat as hs
 from hydrostat.control.commands import Anatomy
 from hydrostat.errors import InputError
-from hydrostat.results import BALANCE, Digest, drawing, figures, panels, rows
+from hydrostat.results import BALANCE, Digest, rows
 from hydrostat.robots import build_robot
 from hydrostat.scenarios.arm import arm_system, muscle_gains
+from hydrostat.scenarios.arm_load_figures import draw_load
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.surroundings import rest_depth
 
@@ -100,41 +101,29 @@ def load_arm(run: Run, place: float, ground: bool, start=None, gains=None) -> Lo
 
 
 def load_outcome(
-    run: Run, loaded: Loaded, motion: Digest, metrics: dict, title: str, course: tuple, places=(), fetched=(), count=1
+    run: Run,
+    loaded: Loaded,
+    motion: Digest,
+    metrics: dict,
+    title: str,
+    course: tuple,
+    places=(),
+    fetched=(),
+    moments: Sequence[float] = (),
+    count: int = 1,
 ) -> Outcome:
     """The outcome of a motion with its figure and replay.
 
     **Arguments:** `course`: title, values and unit of the curves over time; `places`, `fetched`: where the load was in
-    each of several motions (count, 3) [m], of which this is the first, and whether each was fetched; `count`: of
-    several motions without places.
+    each of several motions (count, 3) [m], of which this is the first, and whether each was fetched; `moments`: times
+    of numbered pictures of the arm, in order [s]; `count`: of several motions without places.
     """
     count = max(count, len(places))
     return Outcome(
         metrics,
-        figure=lambda path: _draw(path, loaded, motion, title, course, places, fetched),
+        figure=lambda path: draw_load(path, loaded, motion, title, course, places, fetched, moments),
         replay=lambda path: motion.shown.replay(path, title),
         sim_seconds=count * float(motion.time[-1]),
         dt=run.dt,
         steps=count * (len(motion.time) - 1),
     )
-
-
-def _draw(path: Path, loaded: Loaded, motion: Digest, title: str, course: tuple, places, fetched) -> None:
-    """Snapshots from the side and, of a load, from above; a curve over time; and the muscles' activation."""
-    figure, grid = panels.new_panels(title, 2, 2, (13.0, 6.0), width_ratios=[1.3, 1])
-    scene = drawing.Scene.of(motion.shown, np.linspace(0, len(motion.shown) - 1, 7).round().astype(int))
-    both = {drawing.FRONT: grid[0, 0], drawing.ABOVE: grid[1, 0]}
-    for plane, cell in both.items() if loaded.ball is not None else [(drawing.FRONT, grid[:, 0])]:
-        axes, heading = figure.add_subplot(cell), f"{panels.VIEWS[plane]}, later darker; the mouth is marked"
-        panels.draw_snapshots(axes, scene, 7, plane, heading, cut=True)
-        panels.mark_points(axes, loaded.mouth, plane, "x", markersize=8, markeredgewidth=2)
-        for point, good in zip(places, fetched, strict=True):
-            panels.mark_points(axes, point[None], plane, ".", color=figures.COLORS[1 if good else 2], markersize=4)
-        if len(places):
-            axes.autoscale()
-    heading, values, unit = course
-    width = 1.3 if len(places) < 2 else 0.8
-    panels.draw_curves(figure.add_subplot(grid[0, 1]), motion.time, values, heading, unit, colors=[1], width=width)
-    activation = np.asarray(motion.shown.activation).max(-1)
-    panels.draw_along_arm(figure.add_subplot(grid[1, 1]), motion.time[-1], activation, "most active muscle")
-    figures.save(figure, path)

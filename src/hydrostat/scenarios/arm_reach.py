@@ -10,7 +10,7 @@ from hydrostat.control.commands import Anatomy, Reach, ReachAlong
 from hydrostat.results import BendWave, bend_wave, drawing, figures, panels
 from hydrostat.results.measures import speed, stays_from
 from hydrostat.robots import build_robot
-from hydrostat.scenarios.arm import arm_system, balance_metrics, known_arm, move, muscle_gains
+from hydrostat.scenarios.arm import arm_name, arm_system, balance_metrics, known_arm, move, muscle_gains
 from hydrostat.scenarios.base import Outcome, Run
 
 _PASSED = 0.85  # of the arm: where the bend counts as arrived
@@ -33,7 +33,7 @@ def reach(run: Run) -> Outcome:
     motion = move(run, system, command, seconds, record="arm-reach")
     scale = np.asarray(system.robot.arm.segments.scale)
     wave = bend_wave(hs.load(run.folder), scale, azimuth, settings.prepare_seconds)
-    title = f"arm-reach: {run.robot.name}{'' if settings.drag else ', no drag'}{'' if settings.wave else ', no wave'}"
+    title = f"arm-reach: {arm_name(run)}{'' if settings.drag else ', no drag'}{'' if settings.wave else ', no wave'}"
     shown = motion.shown.between(settings.prepare_seconds, np.inf)
     return Outcome(
         {**_metrics(wave), "proximal_strain_max": _proximal_strain(shown), **balance_metrics([motion])},

@@ -10,7 +10,7 @@ from hydrostat.control import KnownArm, distance_left, targets_before
 from hydrostat.control.commands import Anatomy, ReachTo
 from hydrostat.errors import InputError
 from hydrostat.results import TrajectoryRecorder, drawing, figures, measures, panels
-from hydrostat.scenarios.arm import arm_system, known_arm
+from hydrostat.scenarios.arm import arm_name, arm_system, known_arm
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.own_targets import arm_targets
 from hydrostat.simulation import Simulation
@@ -40,7 +40,7 @@ def reach_target(run: Run) -> Outcome:
         command = ReachTo(
             point, settings.move_seconds, period=_DECIDES, sees_tip=settings.sees_tip, known=known, **options
         )
-        own = hs.System(system.robot, system.surroundings, muscle_gains=gains)
+        own = hs.System(system.robot, system.surroundings, muscle_gains=gains, fatigue=system.muscles.fatigue)
         # The first plan compiles; all others are part of the work.
         with run.timed() if i else run.compiling("planning"):
             simulation = Simulation(own, command, 1e-3 * settings.dt_ms, sensors=sensors)
@@ -60,7 +60,7 @@ def reach_target(run: Run) -> Outcome:
         "arrival_median_s": float(np.median(arrival)) if arrival else None,
         "activation_max": float(np.max(first.activation)),
     }
-    title = f"arm-reach-target: {run.robot.name}, {len(points)} target{'s' if len(points) > 1 else ''}"
+    title = f"arm-reach-target: {arm_name(run)}, {len(points)} target{'s' if len(points) > 1 else ''}"
     return Outcome(
         metrics,
         figure=lambda path: _draw(path, first, points, distance, title),

@@ -10,7 +10,7 @@ from hydrostat.errors import InputError
 from hydrostat.results import Digest
 from hydrostat.results.measures import speed
 from hydrostat.robots import build_robot
-from hydrostat.scenarios.arm import balance_metrics, move, muscle_gains
+from hydrostat.scenarios.arm import arm_name, balance_metrics, move, muscle_gains
 from hydrostat.scenarios.arm_loads import GATHERED, Loaded, load_arm, load_outcome
 from hydrostat.scenarios.base import Outcome, Run
 
@@ -78,11 +78,12 @@ def throw(run: Run) -> Outcome:
             "thrown_rate": float(np.mean([one >= _FAR for one in ranges])),
         }
     metrics |= balance_metrics(motions)
-    title = f"arm-throw: {run.robot.name} throws {settings.load_g:g} g"
-    pace = speed(motions[0].values["objects"].position[:, 0], motions[0].time)
-    return load_outcome(
-        run, first, motions[0], metrics, title, ("speed of the load", pace, "[m/s]"), count=len(motions)
-    )
+    title = f"arm-throw: {arm_name(run)} throws {settings.load_g:g} g"
+    shown = motions[0]
+    time, ball = shown.time, shown.values["objects"].position[:, 0]
+    flight = Flight.of(ball, time, float(shown.shown.memory.release[-1]))
+    curve, moments = ("speed of the load", speed(ball, time), "[m/s]"), _moments(time, ball, flight.row, flight.lands)
+    return load_outcome(run, first, shown, metrics, title, curve, moments=moments, count=len(motions))
 
 
 def _command(run: Run, loaded: Loaded, place: float, whip: bool) -> Throw:
@@ -117,6 +118,18 @@ def _thrown(motion: Digest) -> dict:
         "flight_s": float(time[lands] - time[row]),
         "highest_m": float(ball[:, 2].max() - ball[0, 2]),
     }
+
+
+def _moments(time, ball, row: int, lands: int) -> list[float]:
+    """The times of the paper's Fig. 13 [s]: the load on the ground, held, lifted; swung, let go, in flight.
+
+    **Arguments:** `ball`: where the load is in every row (rows, 3) [m]; `row`, `lands`: where it is let go, and lands.
+    """
+    path = np.cumsum(np.linalg.norm(np.diff(ball[: row + 1], axis=0, prepend=ball[:1]), axis=1))
+    lifting, swinging = (int(np.searchsorted(path, share * path[-1])) for share in (0.25, 0.65))
+    rows = (0, min(lifting, row), min(swinging, row), row, (row + lands) // 2)
+    first, *later = (float(time[i]) for i in rows)
+    return [first, min(_SETTLE, later[0]), *later]
 
 
 def _heavy(run: Run) -> bool:

@@ -10,7 +10,7 @@ from hydrostat.control.commands import Anatomy
 from hydrostat.errors import InputError
 from hydrostat.mechanics import GRAVITY
 from hydrostat.robots import build_robot
-from hydrostat.scenarios.arm import muscle_gains
+from hydrostat.scenarios.arm import fatigue, muscle_gains
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.surroundings import ADDED_MASS, AbstractSurroundings
 
@@ -78,7 +78,8 @@ def octopus(
     if getattr(settings, "arm_contact", False):
         around.append(hs.ArmContact())
     gains = muscle_gains(run, Anatomy.of(robot), robot.count, draw=draw)
-    system = hs.System(robot, [*around, *parts], gravity=weight * np.array(GRAVITY), muscle_gains=gains)
+    own = {"muscle_gains": gains, "fatigue": fatigue(run)}
+    system = hs.System(robot, [*around, *parts], gravity=weight * np.array(GRAVITY), **own)
     faults = {"lost arms": lost, "failed suckers of arms": failed}
     return Octopus(
         system,

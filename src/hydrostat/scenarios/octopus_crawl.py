@@ -4,6 +4,7 @@ import numpy as np
 
 from hydrostat.control.gaits import ALTERNATE, BodyPlan, Crawl, pull_and_push
 from hydrostat.results.measures import displacement
+from hydrostat.scenarios.arm import fatigued_shares
 from hydrostat.scenarios.base import Outcome, Run
 from hydrostat.scenarios.octopus import move_both, octopus, outcome
 from hydrostat.scenarios.octopus_figures import draw_on_ground, yaw
@@ -52,6 +53,10 @@ def crawl(run: Run) -> Outcome:
         "speed_mm_s": 1e3 * float(moved[-1] @ ahead) / seconds,
         "penetration_max_radii": float(np.max(held.ground_depth)),
     }
+    tired = fatigued_shares(held[-1:])
+    if tired is not None:
+        metrics["fatigued_share_mean"] = float(np.mean(tired))
+        metrics["fatigued_share_max"] = float(np.max(tired))
     notes = list(animal.notes)
     if changed_at is not None:
         notes.append(

@@ -76,6 +76,8 @@ def _trajectory(system: "System", dataset: Any) -> "Trajectory | None":
     if "activation" in dataset:
         activation = _per_arm(rest.activation, np.asarray(dataset["activation"], float))
         state = state if activation is None else state._replace(activation=activation)
+    if "fatigue" in dataset and rest.fatigue is not None:
+        state = state._replace(fatigue=_per_arm(rest.fatigue, np.asarray(dataset["fatigue"], float)))
     state = state._replace(surroundings=_surroundings(system, state, dataset))
     return Trajectory.of_states(system, state)
 

@@ -85,7 +85,7 @@ def advance(
     `first_memory` or from the step before.
     """
     held = control if isinstance(control, Control) else control(state.time)
-    after = system.muscles.advance(state.activation, held.activation, dt)
+    after, fatigue = system.muscles.tire(state.activation, state.fatigue, held.activation, dt)
 
     # What happens around the robot at the begin, and which forces act during the step.
     environment, commands = system.environment, system.commands(held)
@@ -99,7 +99,7 @@ def advance(
 
     # The motion of the robot.
     new = stepper.step(system.robot, state.robot, state.time, dt, inputs, memory=memory)
-    moved = state._replace(time=state.time + dt, activation=after).moved(new.state)
+    moved = state._replace(time=state.time + dt, activation=after, fatigue=fatigue).moved(new.state)
 
     # A prescribed body is where it is told to be.
     end = control if isinstance(control, Control) else control(state.time + dt)

@@ -60,13 +60,13 @@ class PointContact(NamedTuple):
 class ContactLaw(eqx.Module):
     """A compliant, never attractive normal force and Coulomb friction, once continuously differentiable.
 
-    With depth d, its rate d', slip velocity u and normal n the force is f n - mu f u / sqrt(u^2 + v^2), where
-    f = k p(d) w(c d'). The onset p(d) = d^2 / (2 d_0) up to d_0, d - d_0 / 2 beyond, lets the stiffness grow from zero.
+    With depth d, its rate d', slip velocity u and normal n the force is f n - mu f u / sqrt(u^2 + v^2), where f = k
+    p(d) w(c d'). The onset p(d) = d^2 / (2 d_0) up to d_0, d - d_0 / 2 beyond, lets the stiffness grow from zero.
     The damping w(x) = 1 + x for x >= 0 is Hunt and Crossley's (1975); for x < 0 it is (1 + x / 2)^2 down to zero at
-    x = -2, which has the same slope and never pulls. With a relaxation time tau, c / (1 + c p / tau) takes the place of c: what is deep in
-    soft tissue is damped by its stiffness times that time, and not by ever more. A ball of any mass that hits at speed V bounces with
-    restitution 1 - 2/3 c V + O(V^2). A body held by friction below its limit creeps: with load ratio r = load / (mu f)
-    at speed v r / sqrt(1 - r^2).
+    x = -2, which has the same slope and never pulls. With a relaxation time tau, c / (1 + c p / tau) takes the
+    place of c: what is deep in soft tissue is damped by its stiffness times that time, and not by ever more. A ball
+    of any mass that hits at speed V bounces with restitution 1 - 2/3 c V + O(V^2). A body held by friction below
+    its limit creeps: with load ratio r = load / (mu f) at speed v r / sqrt(1 - r^2).
     """
 
     stiffness: Float[Array, ""] = eqx.field(converter=scalar("stiffness"))

@@ -8,13 +8,19 @@ import numpy as np
 from hydrostat import tables
 from hydrostat.errors import InputError
 from hydrostat.robots import LimbedSpec, RobotSpec
-from hydrostat.robots.variants import detached_limb
+from hydrostat.robots.variants import detached_limb, with_paper_muscles
 from hydrostat.scenarios.own_targets import arm_targets, prey_places, rock_of
 
 _SETTLE = 0.3  # s, before a swing
 _RETRIEVES = 6.0  # s, in which an arm approaches a load, takes it and brings it
 _TWIN_ROW = 0.01  # s, from row to row beside a twin
 _LIGHTEST_G = 0.01  # of prey, as the key `prey_g` has it
+
+
+def check_muscle_law(spec: RobotSpec, settings: SimpleNamespace) -> None:
+    """Refuse the paper's muscles for an arm that cannot have them."""
+    if settings.muscle_law == "paper":
+        with_paper_muscles(spec)
 
 
 def check_arms(spec: LimbedSpec, settings: SimpleNamespace) -> None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from hydrostat.robots.checks import check_octopus
 from hydrostat.scenarios.catalogue.animal_checks import check_arms, check_waypoints
+from hydrostat.scenarios.catalogue.fatigue import FATIGUE_KEYS
 from hydrostat.scenarios.keys import Key, Scenario
 
 OCTOPUSES = "robots with equal muscular arms on a body, such as octopus"
@@ -64,6 +65,7 @@ OCTOPUS_SCENARIOS = (
             ),
             SUCKERS,
             *ANIMAL_KEYS,
+            *FATIGUE_KEYS,
         ),
     ),
     Scenario(
