@@ -7,7 +7,9 @@ it finds out how the arms sit on the body; lengths that were found by trying sca
 from hydrostat.control.anatomy import BodyPlan
 from hydrostat.control.gaits.alternate import Alternation, pull_and_push
 from hydrostat.control.gaits.base import STROKES, Stroke
-from hydrostat.control.gaits.crawl import ALTERNATE, Crawl, CrawlController, CrawlMemory, Walk
+from hydrostat.control.gaits.crawl import ALTERNATE, Crawl, Walk
+from hydrostat.control.gaits.crawl_controller import CrawlController, CrawlMemory
+from hydrostat.control.gaits.crawl_messages import CrawlBrain, CrawlBrainMemory
 from hydrostat.control.gaits.forage import Forage, ForageController, ForageMemory
 from hydrostat.control.gaits.jet import Jet, JetController
 from hydrostat.control.gaits.stand import Stand
@@ -21,6 +23,8 @@ __all__ = [
     "Beat",
     "BodyPlan",
     "Crawl",
+    "CrawlBrain",
+    "CrawlBrainMemory",
     "CrawlController",
     "CrawlMemory",
     "Forage",

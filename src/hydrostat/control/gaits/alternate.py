@@ -137,8 +137,13 @@ def groups_of(yaws: Float[Array, " a"]) -> Float[Array, " a"]:
     return jnp.asarray(order % 2, float)
 
 
-def shares_by_turns(direction, yaws: Float[Array, " a"], group: Float[Array, " a"]) -> Float[Array, " a"]:
+def shares_by_turns(
+    direction, yaws: Float[Array, " a"], group: Float[Array, " a"], able: Float[Array, " a"] | None = None
+) -> Float[Array, " a"]:
     """The share of each arm in the work of its group, so that each group moves the body in a direction [rad].
+
+    **Arguments:** `able`: 1 for arms that hold the ground, 0 for those that do not, whose work the others of their
+    group do; all of them hold it when not given.
 
     With c the cosine and s the sine of an arm's angle from the direction, the smallest shares x whose forces add up to
     the direction, sum x s = 0, are x = c sum s^2 - s sum c s up to a factor, the sums over its group: positive for arms
@@ -147,7 +152,7 @@ def shares_by_turns(direction, yaws: Float[Array, " a"], group: Float[Array, " a
     c, s = jnp.cos(yaws - direction), jnp.sin(yaws - direction)
     share = jnp.zeros_like(c)
     for number in (0.0, 1.0):
-        own = jnp.where(group == number, 1.0, 0.0)
+        own = jnp.where(group == number, 1.0, 0.0) * (1.0 if able is None else able)
         # A group whose arms all lie along the direction has no sine; its shares are the cosines.
         x = own * (c * (jnp.sum(own * s * s) + 1e-6) - s * jnp.sum(own * c * s))
         share = share + x / jnp.maximum(jnp.max(jnp.abs(x)), 1e-9)
