@@ -15,7 +15,7 @@ from hydrostat.control.gaits.alternate import Alternation, shares_by_turns
 from hydrostat.control.gaits.base import Stroke, heading_of
 from hydrostat.control.gaits.crawl_controller import CrawlController, CrawlMemory
 from hydrostat.control.hierarchy.brain import Brain
-from hydrostat.control.hierarchy.messages import NO_HOLD, Message, Orders, Report
+from hydrostat.control.hierarchy.messages import NO_HOLD, Message, Orders, Report, failed
 from hydrostat.control.hierarchy.motions import Drive, Moment, Motion
 from hydrostat.sensing import Observation
 
@@ -163,7 +163,9 @@ class CrawlBrain(Brain):
             turned=turned,
             able=able,
         )
-        return self._orders(begins, goes, fresh, waits & (own * (1.0 - held) > 0.0), after, memory)
+        # An arm that has said that it does not hold tells by itself when it does.
+        unheard = (own > 0.0) & (held < 0.5) & ~failed(reports.status)
+        return self._orders(begins, goes, fresh, waits & unheard, after, memory)
 
     def _shared(self, plan: CrawlMemory, turned, able) -> Float[Array, " a"]:
         """The shares of a stroke by turns, those of arms that do not hold taken by the others of their group."""

@@ -160,14 +160,12 @@ class HierarchyController(Controller):
 
     def _feeling(self, observation: Observation) -> Feeling:
         """What each arm feels of itself, with the arm first."""
-        q = jnp.asarray(observation.q)
-        if self.single:
-            q = q[None]
+        q, v = (jnp.asarray(y)[None] if self.single else jnp.asarray(y) for y in (observation.q, observation.v))
         none = jnp.zeros(q.shape[:2])
-        held, taken = (none, none)
+        held, taken = none, none
         if self.suckers:
             held, taken = (jnp.reshape(y, q.shape[:2]) for y in (observation.held, observation.taken))
-        return jax.vmap(self.arm.senses)(q, held, taken)
+        return jax.vmap(self.arm.senses)(q, v, held, taken)
 
     def _control(self, drive) -> Control:
         """The control of the robot's own shape."""

@@ -124,8 +124,14 @@ class GoalMotion(Motion):
 
     rate: ClassVar[float] = 4.0
     """Rate at which errors fade in a usual arm [1/s]."""
+    gain: ClassVar[float] = 0.0
+    """Share of an error that acts at once, over what the plan itself needs."""
+    damping: ClassVar[float] = 0.0
+    """Time constant by which errors of the measure's rate act with it [s]."""
     rest: ClassVar[float] = 0.0
     """Value of the measure in a relaxed arm."""
+    least: ClassVar[float] = 0.0
+    """Smallest level of the pattern; negative where other muscles pull to the opposite side."""
     tolerance: ClassVar[float] = 0.05
     """Error of the measure with which the goal is reached, over the goal's distance from rest."""
 
@@ -137,31 +143,42 @@ class GoalMotion(Motion):
     def slope(self, parameters: Float[Array, " p"]) -> Float[Array, ""] | float:
         """Change of the measure by a level of 1 in a usual arm, found by trying."""
 
-    def plan(self, now: Moment) -> Float[Array, ""]:
-        """The planned value of the measure: by minimum jerk from where it was to the goal."""
-        share = now.elapsed / now.duration
+    def driven(self, level, parameters: Float[Array, " p"], anatomy: Anatomy) -> Float[Array, "n m"]:
+        """Activation of the muscles at a level of the pattern."""
+        return level * self.pattern(parameters, anatomy)
+
+    def plan(self, elapsed, now: Moment) -> Float[Array, ""]:
+        """The planned value of the measure at a time: by minimum jerk from where it was to the goal."""
+        share = jnp.clip(elapsed / now.duration, 0.0, 1.0)
         return now.felt_before + (now.parameters[0] - now.felt_before) * minimum_jerk(share)
 
+    def level(self, now: Moment, anatomy: Anatomy) -> Float[Array, ""]:
+        """The level of the pattern: what the plan needs in a usual arm, the effort, and against errors of the rate."""
+        ahead = (self.plan(now.elapsed + RISE, now) - self.plan(now.elapsed, now)) / RISE
+        speed = self.measure(now.parameters, now.feeling.moving, anatomy)
+        plan = self.plan(now.elapsed, now)
+        error = plan - self.measure(now.parameters, now.feeling, anatomy)
+        usual = plan - self.rest + self.gain * (error + self.damping * (ahead - speed))
+        return usual / self.slope(now.parameters) + now.effort
+
     def drive(self, now, anatomy):
-        """The pattern at the level of the plan and of the effort."""
-        usual = (self.plan(now) - self.rest) / self.slope(now.parameters)
-        level = jnp.clip(usual + now.effort, 0.0, _MOST)
-        return still(level * self.pattern(now.parameters, anatomy))
+        """The pattern at its level, within bounds."""
+        return still(self.driven(jnp.clip(self.level(now, anatomy), self.least, _MOST), now.parameters, anatomy))
 
     def effort_rate(self, now, anatomy):
         """The rate by which the effort follows the error; none where the level is at its bounds already."""
-        slope = self.slope(now.parameters)
-        error = self.plan(now) - self.measure(now.parameters, now.feeling, anatomy)
-        rate = self.rate * error / slope
-        level = (self.plan(now) - self.rest) / slope + now.effort
-        stuck = ((level >= _MOST) & (rate > 0.0)) | ((level <= 0.0) & (rate < 0.0))
+        error = self.plan(now.elapsed, now) - self.measure(now.parameters, now.feeling, anatomy)
+        rate = self.rate * error / self.slope(now.parameters)
+        level = self.level(now, anatomy)
+        stuck = ((level >= _MOST) & (rate > 0.0)) | ((level <= self.least) & (rate < 0.0))
         return jnp.where(stuck, 0.0, rate)
 
     def done(self, now, anatomy):
-        """Whether the time is over and the measure at its goal."""
+        """Whether the time is over and the measure at its goal, not on its way past it."""
         goal = now.parameters[0]
         error = jnp.abs(self.measure(now.parameters, now.feeling, anatomy) - goal)
-        return now.over & (error <= self.tolerance * jnp.abs(goal - self.rest))
+        drift = RISE * jnp.abs(self.measure(now.parameters, now.feeling.moving, anatomy))
+        return now.over & (error + drift <= self.tolerance * jnp.abs(goal - self.rest))
 
 
 class Length(GoalMotion):
@@ -210,6 +227,12 @@ class Bending(GoalMotion):
 
     names: ClassVar = ("goal", "azimuth", "first", "last")
     defaults: ClassVar = (None, 0.0, 0.0, 1.0)
+    rate: ClassVar = 3.0
+    gain: ClassVar = 4.0
+    damping: ClassVar = 0.1
+    least: ClassVar = -_MOST
+    stiffen: ClassVar[float] = 0.2
+    """Activation of all longitudinal muscles alike, by which the arm keeps straight what it does not bend; graded."""
 
     def measure(self, parameters, feeling, anatomy):
         """Angle by which that part bends towards the azimuth [rad]."""
@@ -221,9 +244,17 @@ class Bending(GoalMotion):
         on = anatomy.grade * anatomy.inside(parameters[2], parameters[3])
         return anatomy.muscles(on[:, None] * towards(parameters[1]), 0.5 * on)
 
+    def driven(self, level, parameters, anatomy):
+        """The pattern, that of the opposite side where the level is negative, and the stiffness of the whole arm."""
+        stiff = self.stiffen * anatomy.grade
+        other = parameters.at[1].add(jnp.pi)
+        sides = jnp.maximum(level, 0.0) * self.pattern(parameters, anatomy)
+        sides = sides + jnp.maximum(-level, 0.0) * self.pattern(other, anatomy)
+        return sides + anatomy.muscles(jnp.repeat(stiff[:, None], 4, 1), 2.0 * stiff)
+
     def slope(self, parameters):
         """The growth of the angle, the more the longer the part is [rad]."""
-        return 40.0 * jnp.maximum(parameters[3] - parameters[2], 0.01)
+        return 80.0 * jnp.maximum(parameters[3] - parameters[2], 0.01)
 
 
 class Twisting(GoalMotion):

@@ -18,10 +18,17 @@ class Feeling(NamedTuple):
     """Twist of each segment from end to end [rad]."""
     stretch: Float[Array, " n"]
     """Length of each segment over its rest length."""
+    rates: tuple[Float[Array, "n 2"], Float[Array, " n"], Float[Array, " n"]]
+    """Rates of bend, twist and stretch [1/s]."""
     held: Float[Array, " n"]
     """1 for segments whose suckers hold the ground, else 0."""
     taken: Float[Array, " n"]
     """1 for segments whose suckers hold a free object, else 0."""
+
+    @property
+    def moving(self) -> "Feeling":
+        """The same with the rates of the shape in the place of the shape."""
+        return Feeling(*self.rates, self.rates, self.held, self.taken)
 
 
 class Senses(eqx.Module):
@@ -37,10 +44,15 @@ class Senses(eqx.Module):
         """The senses of an arm."""
         return Senses(model.arm.segments.scale, tuple(model.arm.segments.modes))
 
-    def __call__(self, q: Float[Array, "n k"], held: Float[Array, " n"], taken: Float[Array, " n"]) -> Feeling:
-        """The arm's shape by the coordinates of its segments, with what its suckers hold."""
+    def __call__(self, q: Float[Array, "n k"], v: Float[Array, "n k"], held, taken) -> Feeling:
+        """The arm's shape by the coordinates of its segments and their rates, with what its suckers hold."""
+        bend, twist, stretch = self._shape(q)
+        return Feeling(bend, twist, 1.0 + stretch, self._shape(v), held, taken)
+
+    def _shape(self, q) -> tuple[Float[Array, "n 2"], Float[Array, " n"], Float[Array, " n"]]:
+        """Bend, twist and lengthening of the segments, which are linear in the coordinates."""
         parts = {mode: q[:, i] for i, mode in enumerate(self.modes) if i < q.shape[1]}
         zero = jnp.zeros(q.shape[0])
         # A bend towards the local x is a turn about y.
         bend = jnp.stack([parts.get("bend_y", zero), -parts.get("bend_x", zero)], -1) * self.scale[:, None]
-        return Feeling(bend, parts.get("twist", zero) * self.scale, 1.0 + parts.get("stretch", zero), held, taken)
+        return bend, parts.get("twist", zero) * self.scale, parts.get("stretch", zero)
