@@ -7,7 +7,7 @@ from jaxtyping import Array, Float
 from hydrostat import errors
 from hydrostat.control.anatomy import BodyPlan
 from hydrostat.control.base import Recipe
-from hydrostat.control.gaits.alternate import groups_of, pull_and_push
+from hydrostat.control.gaits.alternate import ALTERNATIONS, Alternation, groups_of, pull_and_push
 from hydrostat.control.gaits.base import STROKES, Stroke
 from hydrostat.control.gaits.crawl_controller import CrawlController
 from hydrostat.control.gaits.crawl_messages import crawl_brain
@@ -17,8 +17,6 @@ from hydrostat.system import System
 
 NEAR = 0.01
 """Distance from its goal at which an octopus with arms of 0.24 m has arrived [m]; it scales with the arms' length."""
-ALTERNATE = "alternate"
-"""Name of the gait in which arms work by turns."""
 _ENDLESS = 1e3  # m: farther than anybody crawls
 
 
@@ -37,9 +35,15 @@ class AbstractCrawl(Recipe):
         """The stroke with which a system's robot crawls: its length, its duration."""
         plan = BodyPlan.of(system)
         stroke = STROKES.get(self.gait, STROKES["push"])(plan)
-        if self.gait == ALTERNATE:
-            stroke = eqx.tree_at(lambda stroke: stroke.length, stroke, pull_and_push(plan).length)
+        if self.gait in ALTERNATIONS:
+            by_turns = self.alternation(plan)
+            parts = (by_turns.length, by_turns.period_s - stroke.push_s)
+            stroke = eqx.tree_at(lambda stroke: (stroke.length, stroke.gather_s), stroke, parts)
         return stroke if self.speed is None else stroke.at_speed(self.speed)
+
+    def alternation(self, plan: BodyPlan) -> Alternation:
+        """The stroke by turns: that of the gait, or the one to which another gait changes."""
+        return ALTERNATIONS.get(self.gait, pull_and_push)(plan)
 
     def _controller(self, system: System, dt: float, path, relative: bool) -> CrawlController | HierarchyController:
         """The controller along a path, by messages where there are nerves."""
@@ -56,14 +60,14 @@ class AbstractCrawl(Recipe):
         near = NEAR * plan.scale if self.near is None else self.near
         return CrawlController(
             stroke=self.stroke(system),
-            alternation=pull_and_push(plan),
+            alternation=self.alternation(plan),
             path=jnp.asarray(path, float),
             yaws=plan.yaws,
             group=groups_of(plan.yaws),
             working=plan.working(self.suckers, self.failed_suckers),
             near=jnp.asarray(near, float),
             closed_loop=self.closed_loop,
-            alternating=self.gait == ALTERNATE,
+            alternating=self.gait in ALTERNATIONS,
             relative=relative,
             suckers=plan.suckers,
         )
@@ -72,7 +76,7 @@ class AbstractCrawl(Recipe):
 def _checked(gait, speed, near) -> tuple[str, float | None, float | None]:
     """The name of a stroke, a speed and a tolerance, within their bounds."""
     return (
-        errors.choice("gait", gait, (ALTERNATE, *STROKES)),
+        errors.choice("gait", gait, (*ALTERNATIONS, *STROKES)),
         None if speed is None else errors.number("speed", speed, above=0.0),
         None if near is None else errors.number("near", near, least=0.0),
     )
@@ -110,7 +114,8 @@ class Crawl(AbstractCrawl):
         nerves: Nerves | None = None,
     ):
         """**Arguments:** `heading`: from the world's x axis [rad]; `distance` [m], without end when not given; `gait`:
-        push, as animals do, bend, as in the paper, or alternate, by turns; `closed_loop`: whether it observes its pose
+        push, as animals do, bend, as in the paper, alternate, by turns, or outer, by turns with suckers at the
+        segments 17 to 19 of 20, as in the paper; `closed_loop`: whether it observes its pose
         before each stroke, and alternates once a stroke took it hardly anywhere; `speed`: [m/s], as fast as it can when
         not given; `suckers`: whether it uses them; `failed_suckers`: arms whose suckers do not hold, by their numbers
         from 1; `near`: from its end, where it has arrived [m]; `nerves`: those by which a brain sends messages to arms
