@@ -137,7 +137,7 @@ def pull_and_push(plan: BodyPlan) -> Alternation:
 def pull_by_outer_suckers(plan: BodyPlan) -> Alternation:
     """The stroke by turns that holds by the suckers of the segments 17 to 19 of 20, as those of Kang et al. 2012.
 
-    Its numbers were found by a search (CMA-ES, 206 strokes by fourfold) for the least advance towards 0, 22.5, 37 and 90
+    Its numbers were found by a search (CMA-ES) for the least advance towards 0, 22.5, 37 and 90
     degrees, with muscles whose gains are wrong by 5 %, with and without the water that arms carry along. Arms reach far
     out, stiffened, and pull by their near part, which is thick: what lies between that and the suckers is a rope under
     tension. Arms behind become longer by their near half alone, so that little of the push comes to the thin part.

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float
 
 from hydrostat.control.gaits.alternate import Alternation, shares_by_turns
 from hydrostat.control.gaits.base import Stroke, heading_of
@@ -155,7 +155,9 @@ class CrawlBrain(Brain):
         turned = jnp.where(planner.closed_loop, heading_of(observation.pose), 0.0)
         plan = jax.tree.map(lambda a, b: jnp.where(fresh, a, b), new, same)
         turned = jnp.where(fresh, turned, memory.turned)
-        plan = plan._replace(by_turns=jnp.where(goes & plan.alternating, self._shared(plan, turned, able), plan.by_turns))
+        plan = plan._replace(
+            by_turns=jnp.where(goes & plan.alternating, self._shared(plan, turned, able), plan.by_turns)
+        )
         after = memory._replace(
             plan=plan,
             began=jnp.where(goes, begins, memory.began + jnp.where(waits, period, 0.0)),
@@ -195,7 +197,11 @@ class CrawlBrain(Brain):
         present = lies | (strokes & (plan.alternating | (share > 0.0)))
         start = jnp.broadcast_to(begins, (arms,))
         message = Message(
-            jnp.zeros(arms, int), motion, start, start + seconds, jnp.stack([share, self.side], -1)[:, : self.parameters]
+            jnp.zeros(arms, int),
+            motion,
+            start,
+            start + seconds,
+            jnp.stack([share, self.side], -1)[:, : self.parameters],
         )
         return Orders(message, present, asks), memory._replace(lying=rests)
 

@@ -138,9 +138,7 @@ class Arm(eqx.Module):
         elapsed = (time - memory.began) * (duration / left)
         over = time >= message.completes - 0.5 * period
         elapsed = jnp.clip(elapsed, 0.0, (1.0 - _LAST) * duration)
-        return Moment(
-            message.parameters, elapsed, duration, over, memory.felt_before, memory.effort, feeling
-        )
+        return Moment(message.parameters, elapsed, duration, over, memory.felt_before, memory.effort, feeling)
 
 
 def reports_of(arm: Arm, time, period, feeling: Feeling, memory: ArmMemory):

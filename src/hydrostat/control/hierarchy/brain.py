@@ -52,7 +52,7 @@ class Order:
         self.motion = errors.choice("motion", motion, tuple(MOTIONS))
         self.seconds = errors.number("seconds", seconds, above=0.0, most=1e4)
         self.at = errors.number("at", at, least=0.0)
-        self.arms = None if arms is None else tuple(errors.whole("arms", one, least=1) for one in arms)
+        self.arms = None if arms is None else tuple(errors.whole("arms", one, least=1, most=1000) for one in arms)
         known = MOTIONS[motion]
         unknown = sorted(set(parameters) - set(known.names))
         if unknown:

@@ -1,4 +1,4 @@
-"""A brain, nerves and arms as one controller: few messages go out, reports come back, muscles are the arms' business."""
+"""A brain, nerves and arms as one controller: few messages go out, and reports come back."""
 
 from typing import Any, NamedTuple
 

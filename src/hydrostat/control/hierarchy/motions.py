@@ -1,7 +1,7 @@
 """The motions that an arm knows: how it turns the few parameters of a message into the activation of all its muscles.
 
-The muscles of elongating, shortening, bending and reaching are those of Kang et al. 2012, Table 1. What the paper leaves
-open-loop, the arm closes by itself where a motion has a goal that it feels: it goes by its own length, bend or twist.
+The muscles of elongating, shortening, bending and reaching are those of Kang et al. 2012, Table 1. The paper leaves the
+loop open; here the arm closes it where a motion has a goal that it feels: it goes by its own length, bend or twist.
 """
 
 import abc
@@ -63,7 +63,7 @@ class Motion(eqx.Module):
     names: ClassVar[tuple[str, ...]] = ()
     """Names of the parameters, in the order in which a message has them."""
     defaults: ClassVar[tuple[float | None, ...]] = ()
-    """Their values where a message is made without them; None for those that it must have."""
+    """Values of the parameters where a message is made without them; None for those that it must have."""
     failure: ClassVar[int] = NOT_REACHED
     """State of an arm in which this motion is over and not done."""
     latched: ClassVar[bool] = True
@@ -258,7 +258,7 @@ class Bending(GoalMotion):
 
 
 class Twisting(GoalMotion):
-    """One of the two oblique muscles contracts until a part of the arm has twisted by an angle, positive or negative."""
+    """One of the two oblique muscles contracts until a part of the arm has twisted by an angle of either sign."""
 
     names: ClassVar = ("goal", "first", "last")
     defaults: ClassVar = (None, 0.0, 1.0)
