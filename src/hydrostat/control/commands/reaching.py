@@ -49,8 +49,8 @@ class Reach(Command):
         bends, as fractions of the arm; `wave`: False to let the bend go instead.
         """
         strength = errors.number("strength", strength, least=0.0, most=1.0)
-        bend = 0.2 * strength if bend is None else bend
-        self.bend, self.duration, self.first, self.last = checked_part(bend, duration, first, last)
+        bent = 0.2 * strength if bend is None else bend
+        self.bend, self.duration, self.first, self.last = checked_part(bent, duration, first, last)
         self.prepare = checked("prepare", prepare, least=0.0, most=0.99 * duration)
         self.azimuth = checked("azimuth", azimuth)
         self.stiffen = checked("stiffen", 0.4 * strength if stiffen is None else stiffen, least=0.0, most=0.5)

@@ -137,40 +137,40 @@ def pull_and_push(plan: BodyPlan) -> Alternation:
 def pull_by_outer_suckers(plan: BodyPlan) -> Alternation:
     """The stroke by turns that holds by the suckers of the segments 17 to 19 of 20, as those of Kang et al. 2012.
 
-    Its numbers were found by a search (CMA-ES) for the least advance towards 0, 22.5, 37 and 90
-    degrees, with muscles whose gains are wrong by 5 %, with and without the water that arms carry along. Arms reach far
-    out, stiffened, and pull by their near part, which is thick: what lies between that and the suckers is a rope under
-    tension. Arms behind become longer by their near half alone, so that little of the push comes to the thin part.
+    Its numbers were found by a search (CMA-ES) for the least advance of the strokes 3 to 6 towards 0, 22.5 and 37
+    degrees, with muscles whose gains are wrong by 5 % and the water that arms carry along. Arms pull, and push hardly at
+    all: between the body and the suckers they are ropes under tension, which do not buckle. They pull the more the
+    thicker they are, and reach far out, stiffened, when they recover.
     """
     anatomy = plan.anatomy
     first, last = 0.8, 0.95
-    near = anatomy.inside(0.0, last)
-    below = 0.042 * downwards(anatomy, anatomy.inside(0.0, 0.6))
+    below = 0.084 * downwards(anatomy, anatomy.inside(0.0, 0.55))
 
     def shortened(level):
         sides = jnp.repeat(level[:, None], 4, 1)
         return anatomy.muscles(sides, jnp.zeros(anatomy.count)) + below
 
-    def elongated(level, part, stiffen, stiff_part):
-        longer = anatomy.muscles(jnp.zeros((anatomy.count, 4)), level * anatomy.inside(0.0, part))
-        return longer + stiffened(anatomy, stiffen, stiff_part)
+    def elongated(level, stiffen, last):
+        longer = anatomy.muscles(jnp.zeros((anatomy.count, 4)), level * anatomy.inside(0.0, last))
+        return longer + stiffened(anatomy, stiffen, last)
 
-    outer = stiffened(anatomy, 0.03) - stiffened(anatomy, 0.03, 0.6)
+    outer = stiffened(anatomy, 0.059) - stiffened(anatomy, 0.059, 0.6)
+    lower = 0.001 * downwards(anatomy, anatomy.inside(0.0, 0.95))
     return Alternation(
-        pull=shortened(0.156 * anatomy.grade**0.7 * near),
-        reach=elongated(0.162, 0.69, 0.108, 0.69),
-        push=elongated(0.113, 0.54, 0.035, 0.54) + outer,
-        gather=shortened(0.094 * near),
-        lower=0.037 * downwards(anatomy, near),
+        pull=shortened(0.161 * anatomy.grade**1.0 * anatomy.inside(0.0, last)),
+        reach=elongated(0.095, 0.097, 0.56),
+        push=elongated(0.05, 0.131, 0.51) + outer,
+        gather=shortened(0.0 * anatomy.inside(0.0, 0.95)),
+        lower=lower + stiffened(anatomy, 0.0, 0.95),
         grip=anatomy.within(first, last),
-        rise_s=jnp.asarray(0.5),
-        delay_s=jnp.asarray(0.235),
+        rise_s=jnp.asarray(0.484),
+        delay_s=jnp.asarray(0.448),
         lead_s=jnp.asarray(0.1),
-        reach_s=jnp.asarray(0.05),
+        reach_s=jnp.asarray(0.372),
         patience_s=jnp.asarray(0.6),
         settle_s=jnp.asarray(0.6),
-        period_s=jnp.asarray(2.12),
-        length=0.05 * plan.scale,
+        period_s=jnp.asarray(2.15),
+        length=0.045 * plan.scale,
     )
 
 
