@@ -40,7 +40,7 @@ if TYPE_CHECKING:
         teleoperation,
         viewer,
     )
-    from hydrostat.control import Controller, commands, controller, gaits
+    from hydrostat.control import Controller, commands, controller, gaits, hierarchy
     from hydrostat.lie import SE3
     from hydrostat.mechanics import Robot
     from hydrostat.results import Trajectory, load
@@ -78,6 +78,7 @@ _MODULES = {
     "errors": "errors",
     "exporting": "exporting",
     "gaits": "control.gaits",
+    "hierarchy": "control.hierarchy",
     "identification": "identification",
     "lie": "lie",
     "mechanics": "mechanics",
@@ -161,6 +162,7 @@ __all__ = [
     "errors",
     "exporting",
     "gaits",
+    "hierarchy",
     "identification",
     "lie",
     "load",

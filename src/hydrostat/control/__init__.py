@@ -4,7 +4,7 @@ A `Controller` is made in one line, attached to a system, and asked once a step.
 and `gaits` of whole bodies; the others follow plans of legs and tendons.
 """
 
-from hydrostat.control import commands, gaits, wire_errors
+from hydrostat.control import commands, gaits, hierarchy, wire_errors
 from hydrostat.control.agent_links import Links, follow_by_links
 from hydrostat.control.authors import AuthorsRun, AuthorsTracker, euler_angles
 from hydrostat.control.base import Constant, Controller, Idle, Recipe
@@ -119,6 +119,7 @@ __all__ = [
     "follow",
     "follow_by_links",
     "gaits",
+    "hierarchy",
     "hold_goal",
     "inverse_dynamics_along",
     "loaded_shape",

@@ -33,11 +33,11 @@ class Reach(Command):
 
     def __init__(
         self,
-        azimuth: float = 0.0,
-        strength: float = 0.5,
+        azimuth: float | Number = 0.0,
+        strength: float | Number = 0.5,
         *,
-        duration: float = 2.5,
-        prepare: float = 1.5,
+        duration: float | Number = 2.5,
+        prepare: float | Number = 1.5,
         bend: float | None = None,
         stiffen: float | None = None,
         first: float = 0.05,
@@ -49,8 +49,8 @@ class Reach(Command):
         bends, as fractions of the arm; `wave`: False to let the bend go instead.
         """
         strength = errors.number("strength", strength, least=0.0, most=1.0)
-        bend = 0.2 * strength if bend is None else bend
-        self.bend, self.duration, self.first, self.last = checked_part(bend, duration, first, last)
+        bent = 0.2 * strength if bend is None else bend
+        self.bend, self.duration, self.first, self.last = checked_part(bent, duration, first, last)
         self.prepare = checked("prepare", prepare, least=0.0, most=0.99 * duration)
         self.azimuth = checked("azimuth", azimuth)
         self.stiffen = checked("stiffen", 0.4 * strength if stiffen is None else stiffen, least=0.0, most=0.5)
@@ -89,10 +89,10 @@ class Fetch(Command):
 
     def __init__(
         self,
-        duration: float,
+        duration: float | Number,
         amounts=(0.5, 1.0, 1.0),
         shorten: float = 0.2,
-        azimuth: float = np.pi,
+        azimuth: float | Number = np.pi,
         places=((0.0, 0.1), (0.3, 0.5), (0.7, 0.85)),
         rise: float | None = None,
     ):

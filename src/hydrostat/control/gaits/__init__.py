@@ -5,9 +5,11 @@ it finds out how the arms sit on the body; lengths that were found by trying sca
 """
 
 from hydrostat.control.anatomy import BodyPlan
-from hydrostat.control.gaits.alternate import Alternation, pull_and_push
+from hydrostat.control.gaits.alternate import ALTERNATIONS, Alternation, pull_and_push, pull_by_outer_suckers
 from hydrostat.control.gaits.base import STROKES, Stroke
-from hydrostat.control.gaits.crawl import ALTERNATE, Crawl, CrawlController, CrawlMemory, Walk
+from hydrostat.control.gaits.crawl import Crawl, Walk
+from hydrostat.control.gaits.crawl_controller import CrawlController, CrawlMemory
+from hydrostat.control.gaits.crawl_messages import CrawlBrain, CrawlBrainMemory
 from hydrostat.control.gaits.forage import Forage, ForageController, ForageMemory
 from hydrostat.control.gaits.jet import Jet, JetController
 from hydrostat.control.gaits.stand import Stand
@@ -15,12 +17,14 @@ from hydrostat.control.gaits.swim import Beat, Swim, SwimController, SwimMemory
 from hydrostat.control.gaits.turn import Turn, TurnController, TurnMemory, TurnStroke
 
 __all__ = [
-    "ALTERNATE",
+    "ALTERNATIONS",
     "STROKES",
     "Alternation",
     "Beat",
     "BodyPlan",
     "Crawl",
+    "CrawlBrain",
+    "CrawlBrainMemory",
     "CrawlController",
     "CrawlMemory",
     "Forage",
@@ -39,4 +43,5 @@ __all__ = [
     "TurnStroke",
     "Walk",
     "pull_and_push",
+    "pull_by_outer_suckers",
 ]

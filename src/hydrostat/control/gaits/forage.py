@@ -19,7 +19,7 @@ from hydrostat.control.feedback import Servo, ServoMemory
 from hydrostat.control.gaits.alternate import groups_of, pull_and_push
 from hydrostat.control.gaits.base import STROKES, Stroke, heading_of, mirrored, within_half_turn
 from hydrostat.control.gaits.cover import DWELLS, MISSES, PATIENCE, Cover, CoverMemory, cover
-from hydrostat.control.gaits.crawl import CrawlController, CrawlMemory
+from hydrostat.control.gaits.crawl_controller import CrawlController, CrawlMemory
 from hydrostat.control.gaits.prey_course import TAKES_AT, TIMES, fetching
 from hydrostat.errors import InputError
 from hydrostat.sensing import Observation

@@ -14,6 +14,7 @@ from hydrostat.scenarios.own_targets import arm_targets, prey_places, rock_of
 _SETTLE = 0.3  # s, before a swing
 _RETRIEVES = 6.0  # s, in which an arm approaches a load, takes it and brings it
 _TWIN_ROW = 0.01  # s, from row to row beside a twin
+_MOST_DELAY_STEPS = 400  # as nerves have it
 _LIGHTEST_G = 0.01  # of prey, as the key `prey_g` has it
 
 
@@ -33,6 +34,19 @@ def check_arms(spec: LimbedSpec, settings: SimpleNamespace) -> None:
     lost = set(settings.lost_arms)
     if len(lost) == count:
         raise InputError(f"`lost_arms` must leave one of the arms 1 to {count}; got {sorted(map(int, lost))}")
+
+
+def check_crawl(spec: LimbedSpec, settings: SimpleNamespace) -> None:
+    """Refuse arms that are not there, and nerves without a brain that sends messages."""
+    check_arms(spec, settings)
+    for name in ("nerve_delay_ms", "message_loss"):
+        value = getattr(settings, name)
+        if value and not settings.hierarchy:
+            raise InputError(f"`{name}` must be 0 unless `hierarchy` is true; got {value:g}")
+    most = _MOST_DELAY_STEPS * settings.dt_ms
+    if settings.nerve_delay_ms > most:
+        rule = f"at most {most:g} ms, {_MOST_DELAY_STEPS} steps"
+        raise InputError(f"`nerve_delay_ms` must be {rule}; got {settings.nerve_delay_ms:g}")
 
 
 def check_forage(spec: LimbedSpec, settings: SimpleNamespace) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from hydrostat.robots.checks import check_octopus
-from hydrostat.scenarios.catalogue.animal_checks import check_arms, check_waypoints
+from hydrostat.scenarios.catalogue.animal_checks import check_arms, check_crawl, check_waypoints
 from hydrostat.scenarios.catalogue.fatigue import FATIGUE_KEYS
 from hydrostat.scenarios.keys import Key, Scenario
 
@@ -25,8 +25,14 @@ _GAIT = Key(
     "gait",
     "push",
     "",
-    "arms behind push together, as animals do; the paper's way: bend; or every other arm by turns, some always holding",
-    options=("push", "bend", "alternate"),
+    "arms behind push together, as animals do; the paper's way: bend; every other arm by turns, some always holding: "
+    "alternate; or so with the paper's suckers, at the segments 17 to 19: outer",
+    options=("push", "bend", "alternate", "outer"),
+)
+_HIERARCHY = (
+    Key("hierarchy", False, "", "whether a brain sends messages to the arms, which do the rest themselves and report"),
+    Key("nerve_delay_ms", 0.0, "ms", "time of conduction between brain and arms, each way", least=0.0, most=500.0),
+    Key("message_loss", 0.0, "", "probability that a message or a report is lost", least=0.0, most=0.9),
 )
 
 OCTOPUS_SCENARIOS = (
@@ -39,7 +45,7 @@ OCTOPUS_SCENARIOS = (
         limbed=True,
         live=1,
         function="hydrostat.scenarios.octopus_crawl:crawl",
-        check_settings=check_arms,
+        check_settings=check_crawl,
         keys=(
             Key(
                 "direction_deg",
@@ -54,6 +60,7 @@ OCTOPUS_SCENARIOS = (
             Key("distance_mm", 0.0, "mm", "how far; 0: as far as its strokes take it", least=0.0, most=1e5),
             Key("speed_mm_s", 0.0, "mm/s", "how fast; 0: as fast as it can", least=0.0, most=1e3),
             Key("closed_loop", True, "", "whether the pose is observed before each stroke"),
+            *_HIERARCHY,
             Key("current_m_s", 0.0, "m/s", "speed of the water", least=0.0, most=5.0),
             Key(
                 "current_deg",
