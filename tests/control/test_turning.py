@@ -6,13 +6,13 @@ import pytest
 
 from hydrostat.control.commands import Anatomy
 from hydrostat.control.gaits.base import mirrored
-from hydrostat.control.gaits.turn import TurnController, bend_one_way_and_straighten
+from hydrostat.control.gaits.turn import TurnController, bend_one_way_and_the_other
 from hydrostat.lie import SE3
 from hydrostat.robots.build import build_robot
 from hydrostat.robots.specs.octopus_arm import octopus_arm
 from hydrostat.sensing import Observation
 
-STROKE = bend_one_way_and_straighten(Anatomy.of(build_robot(octopus_arm())))
+STROKE = bend_one_way_and_the_other(Anatomy.of(build_robot(octopus_arm())))
 DT = 5e-3
 
 
@@ -59,7 +59,9 @@ def test_it_knows_that_it_springs_back_and_stops():
     assert int(memory.strokes) == 1
     # What is missing by little is a weak stroke.
     _, memory = controller(4.0, observed(50.0 - 0.25 * np.rad2deg(float(STROKE.angle))), memory)
-    assert float(memory.share) == pytest.approx(0.5)
+    assert 0.25 < float(memory.share) < 0.5
+    # After a weak stroke it springs back by less.
+    assert 0.0 < float(STROKE.springs_back(jnp.asarray(0.1))) < 0.5 * float(STROKE.recoil)
 
 
 def test_open_loop_believes_what_it_control():

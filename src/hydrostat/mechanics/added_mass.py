@@ -9,12 +9,18 @@ those of any body, Kirchhoff's:
 
 which along an arm makes the three-dimensional elongated-body theory of Lighthill (Boyer, Porez and Leroyer 2010).
 
+In the last strut of a chain of struts, whose bend turns its upper end and moves none of its mass, nothing would hold
+that end against the moment by which the water turns a slender body across its way: it would fold and flutter. The water
+at its points goes along whichever way they move, I = diag(0, 0, 0, mu, mu, mu), which exerts no moment. That is first
+order in the length of a segment, and of a tapered arm one part in a thousand.
+
 Water carried along has no weight: its acceleration is the true one, not that relative to free fall. In a current U,
 the same everywhere and always, it obeys these equations in the frame of the current. In the world's its energy is then
 1/2 V^T I V - 1/2 U^T I U with the piece's own twist V: with it the energies balance, whatever the current does.
 """
 
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from hydrostat.lie import small
@@ -23,7 +29,8 @@ from hydrostat.mechanics.nodes import Entrained
 from hydrostat.mechanics.points import gyroscopic
 from hydrostat.mechanics.robot import Inputs
 
-_ACROSS = (0.0, 0.0, 0.0, 1.0, 1.0, 0.0)
+_ACROSS = np.array([0.0, 0.0, 0.0, 1.0, 1.0, 0.0])
+_EVERY_WAY = np.array([0.0, 0.0, 0.0, 1.0, 1.0, 1.0])
 
 
 def entrained(inputs: Inputs) -> Entrained | None:
@@ -34,7 +41,10 @@ def entrained(inputs: Inputs) -> Entrained | None:
 def added_inertia(arm: ArmModel, water: Entrained) -> Float[Array, "n g 6"]:
     """The water's part of the diagonal spatial inertias at the Gauss points."""
     volume = arm.inertia[..., 3] / arm.arm.material.density[:, None]
-    return (water.density * volume)[..., None] * jnp.array(_ACROSS)
+    ways = np.tile(_ACROSS, (volume.shape[0], 1, 1))
+    if arm.arm.segments.bends_at_end:
+        ways[-1] = _EVERY_WAY
+    return (water.density * volume)[..., None] * jnp.asarray(ways)
 
 
 def added_wrench(

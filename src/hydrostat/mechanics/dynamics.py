@@ -17,10 +17,10 @@ from jaxtyping import Array, Float
 from hydrostat.lie import se3, small
 from hydrostat.mechanics.added_mass import added_inertia, added_wrench, entrained
 from hydrostat.mechanics.articulated import Factors, solve
+from hydrostat.mechanics.body_in_water import added_wrench_on_body, body_lift
 from hydrostat.mechanics.buoyancy import buoyant_wrench, displaced, displaced_mass
 from hydrostat.mechanics.contraction import muscle_forces
 from hydrostat.mechanics.elasticity import elastic_forces
-from hydrostat.mechanics.hull import body_lift, hull_wrench
 from hydrostat.mechanics.model import ArmModel
 from hydrostat.mechanics.motion import (
     Coordinates,
@@ -88,9 +88,9 @@ def residual(model: Robot, x: Coordinates, v: Coordinates, a: Coordinates, input
     own = model.base_inertia * base.A + gyroscopic(base.V, model.base_inertia * base.V)
     water, density = entrained(inputs), displaced(inputs)
     if density is not None and model.body is not None:
-        own = own - body_lift(model.body.hull, density * model.body.volume, base.T.rotation, model.gravity)
-    if water is not None and model.body is not None and model.body.hull is not None:
-        own = own + hull_wrench(model.body.hull, base.T.rotation, base.V, base.A, water, model.gravity)
+        own = own - body_lift(model.body, density, base.T.rotation, model.gravity)
+    if water is not None and model.body is not None:
+        own = own + added_wrench_on_body(model.body, base.T.rotation, base.V, base.A, water, model.gravity)
     outside = forces_on_body(base, inputs)
     if outside is not None:
         own = own - wrench_in_axes(base.T.rotation, outside.torque[0], outside.force[0])

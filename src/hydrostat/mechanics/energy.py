@@ -6,7 +6,6 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from hydrostat.bodies import Hull
 from hydrostat.lie import SE3, small
 from hydrostat.mechanics.added_mass import added_inertia, entrained, in_axes
 from hydrostat.mechanics.buoyancy import displaced, displaced_mass
@@ -25,7 +24,7 @@ from hydrostat.mechanics.nodes import Entrained, NodeFamily
 from hydrostat.mechanics.outer_forces import forces_per_arm
 from hydrostat.mechanics.points import carried_twist
 from hydrostat.mechanics.radial_inertia import radial_kinetic_energy
-from hydrostat.mechanics.robot import Inputs, PerArm, Robot, each_arm, gathered, total
+from hydrostat.mechanics.robot import BodyShape, Inputs, PerArm, Robot, each_arm, gathered, total
 from hydrostat.mechanics.telescopes import gauss_inertia, telescope_inertia
 from hydrostat.mechanics.wires import wire_forces
 
@@ -106,20 +105,21 @@ def _masses_by_arm(model: Robot, x: Coordinates, v: Coordinates, inputs: Inputs)
     if model.base_inertia is not None:
         pose = jax.tree.map(lambda y: y[None], base.T)
         own = model.base_inertia[None]
-        lifting = jnp.zeros(()) if density is None or model.body is None else density * model.body.volume
-        hull = None if model.body is None else model.body.hull
-        inside = lifting if hull is None else jnp.zeros_like(lifting)
-        parts.append(Masses(own, jnp.zeros_like(own), inside[None], pose, base.V[None]))
-        if hull is not None:
-            parts.append(_hull_masses(hull, base, lifting, water))
+        parts.append(Masses(own, jnp.zeros_like(own), jnp.zeros(1), pose, base.V[None]))
+        if model.body is not None and (water is not None or density is not None):
+            parts.append(_water_of_body(model.body, base, density, water))
     return each_arm(model, of_arm, motions)[0], parts
 
 
-def _hull_masses(hull: Hull, base: BaseMotion, lifting: Float[Array, ""], water: Entrained | None) -> Masses:
-    """The water that a hull displaces, at its centre of buoyancy, and the water that it carries along, at its own."""
+def _water_of_body(
+    body: BodyShape, base: BaseMotion, density: Float[Array, ""] | None, water: Entrained | None
+) -> Masses:
+    """The water that a body displaces, at its centre of buoyancy, and the water that it carries along, at its own."""
     none = jnp.zeros(6)
-    added = none if water is None else hull.entrained_inertia(water.density)
-    places = SE3(jnp.stack([jnp.eye(3)] * 2), jnp.stack([hull.buoyancy, hull.centre]))
+    added = none if water is None else body.entrained_inertia(water.density)
+    lifting = jnp.zeros(()) if density is None else density * body.volume
+    both = (body.T_body_buoyancy, body.T_body_centre)
+    places = SE3(*(jnp.stack(parts) for parts in zip(*((T.rotation, T.position) for T in both), strict=True)))
     pose = SE3(*(jnp.stack([part, part]) for part in (base.T.rotation, base.T.position))) @ places
     inertia = jnp.stack([none, added])
     lift = jnp.stack([lifting, jnp.zeros_like(lifting)])

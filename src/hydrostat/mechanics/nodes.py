@@ -52,10 +52,10 @@ class NodeForces(NamedTuple):
 
 
 class Entrained(NamedTuple):
-    """Water that arms carry along where they move across their axes."""
+    """Water that arms carry along where they move across their axes, and bodies whichever way they move."""
 
     density: Float[Array, ""]
-    """Mass of the water per volume of an arm [kg/m^3]."""
+    """Mass of the water per volume of an arm, or of what a body displaces [kg/m^3]."""
     velocity: Float[Array, " 3"]
     """Velocity of the water far away [m/s]."""
 

@@ -12,9 +12,9 @@ from jaxtyping import Array, Float
 from hydrostat.lie import SE3, se3, small
 from hydrostat.mechanics.added_mass import added_inertia, entrained
 from hydrostat.mechanics.articulated import ArmFactors, Factors, WireFactors, products, solve
+from hydrostat.mechanics.body_in_water import added_inertia_of_body
 from hydrostat.mechanics.contraction import muscle_operator
 from hydrostat.mechanics.elasticity import local_operator
-from hydrostat.mechanics.hull import hull_inertia
 from hydrostat.mechanics.model import ArmModel
 from hydrostat.mechanics.motion import Coordinates, Motion, base_motion, like_coordinates, skin_is_tips, unrolling
 from hydrostat.mechanics.nodes import Entrained, NodeForces
@@ -56,8 +56,8 @@ def factor(model: Robot, x: Coordinates, v: Coordinates, c_v, c_q, inputs: Input
     if model.base_inertia is not None:
         J = se3.tangent(x.base)
         articulated = total(model, inertia) + jnp.diag(model.base_inertia)
-        if water is not None and model.body is not None and model.body.hull is not None:
-            articulated = articulated + hull_inertia(model.body.hull, water)
+        if water is not None and model.body is not None:
+            articulated = articulated + added_inertia_of_body(model.body, water)
         on_body = forces_on_body(base, inputs)
         if on_body is not None:
             resisting = c_v * on_body.damping + c_q * on_body.stiffness

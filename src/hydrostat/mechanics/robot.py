@@ -46,6 +46,23 @@ class BodyShape(eqx.Module):
     hull: Hull | None = None
     """Hull of a body that swims; None where water resists the ball."""
 
+    @property
+    def T_body_centre(self) -> SE3:
+        """Pose in the body's frame of the centre about which the body carries water along."""
+        return SE3.identity() if self.hull is None else self.hull.T_body_centre
+
+    @property
+    def T_body_buoyancy(self) -> SE3:
+        """Pose of the centre of buoyancy in the body's frame."""
+        return SE3.identity() if self.hull is None else self.hull.T_body_buoyancy
+
+    def entrained_inertia(self, density: Float[Array, ""]) -> Float[Array, " 6"]:
+        """The diagonal inertia of the water carried along, of a density [kg/m^3]: of a ball, half of what it displaces
+        where it moves, and none where it turns."""
+        if self.hull is not None:
+            return self.hull.entrained_inertia(density)
+        return 0.5 * density * self.volume * jnp.array([0.0, 0.0, 0.0, 1.0, 1.0, 1.0])
+
 
 class Robot(eqx.Module):
     """A body with arms.

@@ -1,7 +1,7 @@
 """The interface of all segments: coordinates in, poses and Jacobians out."""
 
 import abc
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
@@ -35,6 +35,8 @@ class AbstractSegment(eqx.Module):
     """Which of the coordinates this segment can use; segments of one arm may differ in it."""
     modes: eqx.AbstractVar[tuple[str, ...]]
     """The names of the coordinates."""
+    bends_at_end: ClassVar[bool] = False
+    """Whether bends turn the segment's upper end alone, and move none of its points."""
 
     @property
     def coordinates(self) -> int:

@@ -5,7 +5,7 @@ where constant-strain segments bend in arcs. Coordinates and their meaning are t
 that everything that is made for the one works for the other.
 """
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -29,6 +29,7 @@ class StrutSegment(AbstractSegment):
     length: Float[Array, "*batch"]
     free: Bool[Array, "*batch k"]
     modes: tuple[str, ...] = eqx.field(static=True)
+    bends_at_end: ClassVar[bool] = True
 
     def __init__(self, length, modes=("bend_x", "bend_y", "stretch"), free=None):
         if not modes or any(mode not in STRUT_MODES for mode in modes):

@@ -48,7 +48,8 @@ class Water(AbstractForces, AbstractSurroundings):
     current: Float[Array, " 3"]
     """Velocity of the water [m/s]."""
     added_mass: Float[Array, ""] | None
-    """Mass of the water that an arm carries along across its axis, over that of the water it displaces; None: none."""
+    """Mass of the water that an arm carries along across its axis, over that of the water it displaces; a ball carries
+    along half as much, a hull what its shape says. None: none."""
 
     def __init__(
         self,
@@ -68,7 +69,7 @@ class Water(AbstractForces, AbstractSurroundings):
         return False
 
     def entrained(self) -> Entrained | None:
-        """The water that arms carry along."""
+        """The water that arms and body carry along."""
         return None if self.added_mass is None else Entrained(self.added_mass * self.density, self.current)
 
     def displaced(self) -> Float[Array, ""]:

@@ -12,7 +12,7 @@ OCTOPUSES = "robots with equal muscular arms on a body, such as octopus"
 ANIMAL_KEYS = (
     Key("lost_arms", (), "", "arms that it has lost, by their numbers", least=1, most=16, most_entries=16),
     Key("muscle_noise_percent", 0.0, "%", "error of the muscles' gains, one drawn for each", least=0.0, most=100.0),
-    Key("added_mass", False, "", "whether the water that arms push aside adds to the mass of what moves"),
+    Key("added_mass", True, "", "whether the water that arms and body push aside adds to the mass of what moves"),
     Key("arm_contact", True, "", "whether arms touch themselves and each other"),
     Key("dt_ms", 5.0, "ms", "time step", above=0.0, most=100.0),
 )
@@ -100,7 +100,7 @@ OCTOPUS_SCENARIOS = (
     ),
     Scenario(
         name="octopus-turn",
-        summary="an octopus turns on the spot: all arms bend, take hold of the ground and become straight",
+        summary="an octopus turns on the spot: all arms bend, take hold of the ground and bend the other way",
         robot="octopus",
         accepts=OCTOPUSES,
         check_robot=check_octopus,

@@ -24,9 +24,9 @@ _BEAT_KEYS = (
     Key("stiffen", 0.3, "", "activation of all muscles besides, the radial ones twice as much", least=0.0, most=0.5),
     Key("swing_to", 0.35, "", "up to where arms swing by themselves, as a fraction of them", above=0.0, most=1.0),
 )
-_STRONG_BEAT = {"ratio": 1.4, "period_s": 0.28, "swing": 0.6, "stiffen": 0.33, "swing_to": 0.26}
+_STRONG_BEAT = {"ratio": 1.2, "period_s": 0.18, "swing": 0.53, "stiffen": 0.32, "swing_to": 0.185}
 _STRONG_BEAT_KEYS = tuple(replace(key, default=_STRONG_BEAT[key.name]) for key in _BEAT_KEYS)
-"""A beat whose thrust carries the octopus' weight in water several times over; found by a random search."""
+"""A beat whose thrust carries the octopus' weight in water several times over: that of `gaits.Swim`."""
 _SMALL_BEAT_KEYS = tuple(replace(key, default=0.02) if key.name == "swing" else key for key in _BEAT_KEYS)
 _FLOAT_KEYS = (
     *_BEAT_KEYS,
