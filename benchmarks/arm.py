@@ -23,8 +23,8 @@ from hydrostat.robots import MODES
 SEGMENTS, FINE_SEGMENTS, FINE_STEP = 20, 80, 0.2e-3
 WITHIN_PERCENT = 1.0
 LONG, SHORT, ENOUGH = 5.0, 0.4, 15.0
-"""A run that takes less than `SHORT` [s] is timed over `LONG` simulated seconds, which hides what a call costs; one that
-takes more than `ENOUGH` [s] is timed once."""
+"""A run that takes less than `SHORT` [s] is timed over `LONG` simulated seconds, which hides what a call costs; one of
+more than `ENOUGH` [s] is timed once."""
 SIX, BOTH = "all six", "bends"
 # Program, method, strains, segments, steps [ms], and the step of its own reference [ms].
 SWEEPS: dict[str, list[tuple[str, str, str, int, tuple[float, ...], float]]] = {

@@ -2,10 +2,11 @@
 
 Its best setting: bends alone, since shear and stretch bound the step of its explicit solvers far more tightly (all six
 strains are timed as well, at the longest steps at which they stay finite); one compiled function for the whole rollout;
-semi-implicit Euler, which evaluates the dynamics once a step. As shipped it takes Tsit5 at 0.1 ms, which does so six times
-a step; with 8 segments of the soft arm that was unstable at 2.5 ms, where semi-implicit Euler still runs at 2 ms. Its cost of a step grows faster
-than the number of segments, since it forms the dense mass matrix; 8 segments are compared as well, and for the stiff
-rod alone, of which 20 are stable only below 0.1 ms and would take several seconds for a simulated one. It has no water.
+semi-implicit Euler, which evaluates the dynamics once a step. As shipped it takes Tsit5 at 0.1 ms, which does so six
+times a step; with 8 segments of the soft arm that was unstable at 2.5 ms, where semi-implicit Euler still runs at 2 ms.
+Its cost of a step grows faster than the number of segments, since it forms the dense mass matrix; 8 segments are
+compared as well, and for the stiff rod alone, of which 20 are stable only below 0.1 ms and would take several seconds
+for a simulated one. It has no water.
 """
 
 from collections.abc import Callable

@@ -33,6 +33,7 @@ CASES = [
     (sets("octopus-walk-path", "path_file=."), "Is a directory"),
     (sets("octopus-walk-path", "path_file=pipe"), "a pipe or a device"),
     (sets("octopus-crawl", "lost_arms=[1.5]"), "`lost_arms` must name some of the arms 1 to 8 by whole numbers"),
+    (sets("octopus-crawl", "message_loss=0.1"), "`message_loss` must be 0 unless `hierarchy` is true; got 0.1"),
     (sets("octopus-swim", "lost_arms=[9]"), "`lost_arms` must name some of the arms 1 to 8"),
     (sets("octopus-turn", "lost_arms=[1,2,3,4,5,6,7,8]"), "must leave one of the arms"),
     (sets("octopus-stand", "failed_suckers=[2.5]"), "`failed_suckers` must name"),

@@ -77,6 +77,39 @@ def test_without_the_arms_behind_it_goes_other_ways_and_with_the_water_that_arms
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("step", ["5", "2.5"])
+@pytest.mark.parametrize("direction", ["0", "22.5", "37", "90"])
+def test_crawls_by_the_suckers_of_the_paper(run, direction, step):
+    settings = ("gait=outer", "strokes=6", "muscle_noise_percent=5", "added_mass=true", f"dt_ms={step}")
+    metrics = run("octopus-crawl", *settings, f"direction_deg={direction}")
+    assert metrics["advance_per_stroke_mm"] >= 20.0
+    assert metrics["advance_without_suckers_mm"] <= 5.0
+    assert metrics["heading_error_deg"] <= 15.0
+
+
+@pytest.mark.slow
+def test_a_brain_that_sends_messages_crawls_as_one_that_drives_all_muscles(run):
+    whole, parts = run("octopus-crawl"), run("octopus-crawl", "hierarchy=true")
+    # Suckers let go a step of 5 ms earlier at a hand-over, while the body moves at 50 mm/s: 0.25 mm, of seven of them.
+    assert parts["advance_per_stroke_mm"] == pytest.approx(whole["advance_per_stroke_mm"], abs=7 * 0.25 / 4)
+    assert parts["heading_error_deg"] == pytest.approx(whole["heading_error_deg"], abs=1.0)
+    assert whole["messages"] is None
+    # To lie down, and two for each of four strokes.
+    assert parts["messages"] == 8 * (1 + 2 * 4)
+    assert parts["repeats"] == parts["lost_messages"] == parts["lost_reports"] == 0
+    assert parts["numbers_per_stroke"] < 1e-3 * parts["numbers_per_stroke_without_arms"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("nerves", ["message_loss=0.3", "nerve_delay_ms=100"])
+def test_crawls_by_messages_that_are_late_or_lost(run, nerves):
+    metrics = run("octopus-crawl", "hierarchy=true", nerves)
+    assert metrics["advance_per_stroke_mm"] >= 25.0
+    assert metrics["heading_error_deg"] <= 10.0
+    assert (metrics["lost_messages"] > 0) == nerves.startswith("message_loss")
+
+
+@pytest.mark.slow
 def test_crawls_against_a_current(run):
     metrics = run("octopus-crawl", "current_m_s=0.1")
     assert metrics["advance_per_stroke_mm"] >= 20.0
