@@ -151,7 +151,7 @@ class System(eqx.Module):
         muscle_gains: PerArm | None = None,
         fatigue: Fatigue | None = None,
     ):
-        """**Arguments:** `gravity` [m/s^2]; `muscle_gains` (n, m): 1 where not given; `fatigue`: none where not given."""
+        """**Arguments:** `gravity` [m/s^2]; `muscle_gains` (n, m): 1 if not given; `fatigue`: none if not given."""
         if not isinstance(robot, Robot):
             raise InputError(f"`robot` must be a robot, such as hydrostat.robots.octopus(); got {shown(robot)}")
         parts = (surroundings,) if isinstance(surroundings, AbstractSurroundings) else tuple(surroundings)
