@@ -151,8 +151,7 @@ class System(eqx.Module):
         muscle_gains: PerArm | None = None,
         fatigue: Fatigue | None = None,
     ):
-        """**Arguments:** `gravity` [m/s^2]; `muscle_gains`: gain of every muscle (n, m), by default 1; `fatigue`: how
-        fast muscles tire, by default they do not."""
+        """**Arguments:** `gravity` [m/s^2]; `muscle_gains` (n, m): 1 if not given; `fatigue`: none if not given."""
         if not isinstance(robot, Robot):
             raise InputError(f"`robot` must be a robot, such as hydrostat.robots.octopus(); got {shown(robot)}")
         parts = (surroundings,) if isinstance(surroundings, AbstractSurroundings) else tuple(surroundings)
@@ -163,10 +162,6 @@ class System(eqx.Module):
         robot = _above_ground(robot, parts)
         self.robot = eqx.tree_at(lambda robot: robot.gravity, robot, self.gravity)
         self.surroundings = parts
-        if fatigue is not None and not isinstance(fatigue, Fatigue):
-            raise InputError(f"`fatigue` must be a `Fatigue`, such as Fatigue(0.01, 0.001); got {shown(fatigue)}")
-        if fatigue is not None and all(arm.muscles is None for arm in robot.each):
-            raise InputError(f"`fatigue` is for robots with muscles; {robot.name} has none")
         self.muscles = MuscleDrive.of(self.robot, self._muscle_gains(muscle_gains), fatigue)
 
     def _muscle_gains(self, gains: PerArm | None) -> PerArm | None:
@@ -215,8 +210,8 @@ class System(eqx.Module):
             _check_shape(name, getattr(robot, name), rest_state(self.robot).q)
         environment = self.environment
         around = tuple(part.init(environment) for part in self.surroundings)
-        muscles = self.muscles
-        return State(jnp.asarray(time, float), *robot, muscles.init(self.robot), around, muscles.rested())
+        activation, fatigue = self.muscles.init(self.robot), self.muscles.rested()
+        return State(jnp.asarray(time, float), *robot, activation, around, fatigue)
 
     def place(self, state: State) -> Place | None:
         """The contact nodes and the body as the surroundings see them; None for a robot without surroundings."""

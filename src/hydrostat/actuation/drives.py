@@ -8,6 +8,7 @@ from jaxtyping import Array, Float
 from hydrostat.actuation.base import AbstractActuator
 from hydrostat.actuation.fatigue import Fatigue
 from hydrostat.actuation.legs import generalised_forces
+from hydrostat.errors import InputError, shown
 from hydrostat.mechanics.model import relaxed
 from hydrostat.mechanics.robot import Inputs, PerArm, Robot, joined
 from hydrostat.segments import StewartSegment
@@ -28,8 +29,12 @@ class MuscleDrive(AbstractActuator):
     """How fast they tire; None for muscles that do not."""
 
     @staticmethod
-    def of(robot: Robot, gains: PerArm | None = None, fatigue: Fatigue | None = None) -> "MuscleDrive":
+    def of(robot: Robot, gains: PerArm | None = None, fatigue: object = None) -> "MuscleDrive":
         """The muscles of a robot; gains are 1 when not given, and nothing tires."""
+        if fatigue is not None and not isinstance(fatigue, Fatigue):
+            raise InputError(f"`fatigue` must be a `Fatigue`, such as Fatigue(0.01, 0.001); got {shown(fatigue)}")
+        if fatigue is not None and all(arm.muscles is None for arm in robot.each):
+            raise InputError(f"`fatigue` is for robots with muscles; {robot.name} has none")
         times = [arm.activation_time for arm in robot.each if arm.activation_time is not None]
         perfect = joined(robot, [1.0 + relaxed(arm) for arm in robot.each])
         return MuscleDrive(times[0] if times else jnp.zeros(()), perfect if gains is None else gains, fatigue)
