@@ -108,13 +108,12 @@ def _series(run: Run, name: str, command, view: _View, measured=lambda ends: {})
         "muscle_work_mj": [1e3 * float(np.trapezoid(one.values["muscle_power"], one.time)) for one in motions],
         **balance_metrics(motions),
     }
-    tired = [shares for end in ends if (shares := fatigued_shares(end)) is not None]
-    if tired:
+    if tired := [shares for end in ends if (shares := fatigued_shares(end)) is not None]:
         metrics["fatigued_share_max"] = [float(np.max(shares)) for shares in tired]
-    title = f"{name}: {arm_name(run)}"
+    title, by_amount = f"{name}: {arm_name(run)}", dict(zip(amounts, motions, strict=True))
     return Outcome(
         metrics,
-        figure=lambda path: _draw(path, dict(zip(amounts, motions, strict=True)), view, title),
+        figure=lambda path: _draw(path, by_amount, view, title),
         replay=lambda path: motions[-1].shown.replay(path, title),
         sim_seconds=len(amounts) * float(motions[0].time[-1]),
         dt=run.dt,

@@ -1,7 +1,7 @@
 """The scenarios of the squid, with their keys."""
 
 from hydrostat.robots.checks import check_limbs_of_arcs, check_squid
-from hydrostat.scenarios.catalogue.animal_checks import check_press, check_twin
+from hydrostat.scenarios.catalogue.squid_checks import check_press, check_twin
 from hydrostat.scenarios.keys import Key, Scenario
 
 _LIMBS_OF_ARCS = "robots with limbs on a body, whose segments have the modes bend_x, bend_y and stretch"

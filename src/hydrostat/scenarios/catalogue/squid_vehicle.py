@@ -1,7 +1,7 @@
 """The scenarios of the squid that swims, with their keys."""
 
 from hydrostat.robots.checks import check_squid_vehicle
-from hydrostat.scenarios.catalogue.animal_checks import check_swum_waypoints
+from hydrostat.scenarios.catalogue.squid_checks import check_swum_waypoints
 from hydrostat.scenarios.keys import Key, Scenario
 
 _WATER = (
