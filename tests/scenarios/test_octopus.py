@@ -93,7 +93,7 @@ def test_a_brain_that_sends_messages_crawls_as_one_that_drives_all_muscles(run):
     # Suckers let go a step of 5 ms earlier at a hand-over, while the body moves at 50 mm/s: 0.25 mm, of seven of them.
     assert parts["advance_per_stroke_mm"] == pytest.approx(whole["advance_per_stroke_mm"], abs=7 * 0.25 / 4)
     assert parts["heading_error_deg"] == pytest.approx(whole["heading_error_deg"], abs=1.0)
-    assert whole["messages"] is None
+    assert "messages" not in whole
     # To lie down, and two for each of four strokes.
     assert parts["messages"] == 8 * (1 + 2 * 4)
     assert parts["repeats"] == parts["lost_messages"] == parts["lost_reports"] == 0

@@ -101,10 +101,10 @@ def _plan(motion: Trajectory) -> CrawlMemory:
 
 
 def _traffic(motion: Trajectory, controller, strokes: int, dt: float) -> dict:
-    """What a brain and its arms have sent each other, counted as it was sent; None where there are no messages."""
+    """What a brain and its arms have sent each other, counted as it was sent; nothing where there are no messages."""
     names = ("messages", "repeats", "reports", "lost_messages", "lost_reports", "failures")
     if not isinstance(controller, HierarchyController):
-        return dict.fromkeys([*names, *_PER_STROKE])
+        return {}
     counts = {name: int(np.sum(np.asarray(getattr(motion.memory.traffic, name))[-1])) for name in names}
     message, report = controller.numbers_per_message, controller.numbers_per_report
     steps = round(float(motion.time[-1] - motion.time[0]) / dt)
