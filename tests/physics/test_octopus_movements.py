@@ -48,19 +48,34 @@ def test_speeds_of_planned_reaches_collapse_when_normalised(reach):
     assert collapse([profile(reach(wave_seconds=seconds)[0]) for seconds in (0.7, 1.0, 2.0)]) >= 0.9
 
 
-@pytest.mark.xfail(reason="with added mass a wave of stiffening whips the tip, and the speed has several peaks")
+@pytest.mark.xfail(
+    reason="a wave of stiffening of 1 s does not carry the bend to the tip in water with added mass", strict=True
+)
 def test_speeds_of_waves_of_stiffening_collapse_when_normalised(reach):
     each = [profile(reach(wave_seconds=seconds, pattern="stiffening")[0]) for seconds in (1.0, 1.4, 2.0)]
     assert collapse(each) >= 0.9
 
 
+@pytest.mark.parametrize("seconds", [1.4, 2.0])
+def test_slow_waves_of_stiffening_have_a_bell(reach, seconds):
+    # Gutfreund et al. 1996: the bell comes out of the mechanics here, as no plan is behind it.
+    pace = profile(reach(wave_seconds=seconds, pattern="stiffening")[0])
+    t = np.linspace(0.0, 1.0, len(pace))
+    assert np.corrcoef(pace, t**2 * (1.0 - t) ** 2)[0, 1] >= 0.8
+
+
+@pytest.mark.xfail(
+    reason="the bend of an arm that is let go speeds up at first: its tissue straightens it", strict=True
+)
 def test_the_speed_of_a_bend_that_is_let_go_falls(reach):
-    # Negative control, Zhang 2025: the speed of a passive arm falls from its begin on. Here it does from third to third
-    # of the time, with ripples between, and the bend does not come to the tip.
+    # Negative control, Zhang 2025: the speed of a passive arm falls from its begin on.
     wave, _ = reach(wave=False)
     first, second, third = (part.mean() for part in np.array_split(wave.speed, 3))
     assert first > second > third
-    assert wave.place.max() < PASSED
+
+
+def test_a_bend_that_is_let_go_does_not_arrive(reach):
+    assert reach(wave=False)[0].place.max() < PASSED
 
 
 @pytest.mark.xfail(reason="the plan keeps the length: inverse dynamics are asked for bends alone", strict=True)
