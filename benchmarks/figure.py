@@ -21,6 +21,7 @@ LOOKS = {
     ("mujoco", "RK4", "bends"): ("MuJoCo RK4", "#bf360c", "^", "-"),
     ("pyelastica", "position Verlet", "all six"): ("PyElastica position Verlet", "#5e35b1", "D", "-"),
     ("soromox", "semi-implicit Euler", "all six"): ("SoRoMoX semi-implicit Euler, six strains", "#0d47a1", "v", "--"),
+    ("soromox", "Tsit5", "all six"): ("SoRoMoX Tsit5, six strains, as shipped", "#64b5f6", "^", ":"),
     ("soromox", "semi-implicit Euler", "bends"): ("SoRoMoX semi-implicit Euler", "#1565c0", "v", "-"),
 }
 
