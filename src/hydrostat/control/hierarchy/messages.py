@@ -6,9 +6,18 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-IDLE, UNDER_WAY, DONE, NO_HOLD, NOT_REACHED, TOO_LATE = range(6)
-"""States of an arm: it has no message; its motion is under way; is done; has failed, since suckers that were to hold do
-not; since what was asked for is not reached in time; or the message came too late for the arm to complete it."""
+IDLE = 0
+"""State of an arm that has no message."""
+UNDER_WAY = 1
+"""State of an arm whose motion is under way."""
+DONE = 2
+"""State of an arm whose motion is done."""
+NO_HOLD = 3
+"""State of an arm that has failed, since suckers that were to hold do not."""
+NOT_REACHED = 4
+"""State of an arm that has failed, since what was asked for is not reached in time."""
+TOO_LATE = 5
+"""State of an arm whose message came too late for its motion to be completed."""
 
 
 class Message(NamedTuple):
